@@ -1,0 +1,82 @@
+# One word each: setup run test check bench build deploy lock clean. CI uses the same words.
+# Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
+PYTHON ?= python3
+
+BIN := .venv/bin
+SAM := .venv-sam/bin
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
+PINNED := $(INSTALL) --no-deps --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check bench build deploy lock clean
+
+help:
+	@echo "make setup | run | test | check | bench | build | deploy | lock | clean"
+
+# ---- environments: each is remade when its lock file changes -----------------------------------------
+
+setup: .venv/.editable .venv-emulator/.pinned
+
+.venv/.pinned: requirements-dev.txt
+.venv-emulator/.pinned: infra/local/requirements.txt
+.venv-sam/.pinned: infra/sam/requirements.txt
+
+.venv/.pinned .venv-emulator/.pinned .venv-sam/.pinned:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python $(PINNED) --requirement $<
+	@touch $@
+
+.venv/.editable: .venv/.pinned pyproject.toml
+	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# ---- daily work ----------------------------------------------------------------------------------------
+
+run: setup
+	$(BIN)/python -m infra.local
+
+test: setup
+	$(BIN)/python -m pytest
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/cfn-lint --regions us-east-1 $(addprefix --append-rules ,$(wildcard infra/rules)) template.yaml
+
+bench: setup
+	$(BIN)/python -m tests.perf
+
+# ---- to AWS: no Docker needed ----------------------------------------------------------------------------
+
+build deploy: export SAM_CLI_TELEMETRY = 0
+build deploy: export AWS_DEFAULT_REGION ?= us-east-1
+build deploy: export PATH := $(CURDIR)/$(SAM):$(PATH)
+
+build: .venv-sam/.pinned
+	$(SAM)/sam build
+
+deploy: build
+	$(SAM)/sam deploy --guided
+
+# ---- lock files: pinned, hashed, for every Python from 3.11 on, naming no registry host ------------------
+
+LOCKS := layers/common/requirements requirements-dev infra/local/requirements infra/sam/requirements
+
+lock:
+	rm -rf .venv-lock
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python $(INSTALL) uv
+	set -e; for lock in $(LOCKS); do \
+	  .venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	    --no-header --no-emit-index-url --output-file $$lock.txt $$lock.in; \
+	done
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv .venv-emulator .venv-sam .venv-lock .aws-sam build dist
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
