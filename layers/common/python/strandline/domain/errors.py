@@ -1,0 +1,86 @@
+"""Errors by what the caller should do about them.
+
+    StrandlineError
+    ├── InvalidArgument, InvalidUri   change the request            400
+    ├── Unauthenticated               send a valid key              401
+    ├── PermissionDenied              use another key               403
+    ├── NotFound                      it is not there, or not yours 404
+    ├── AlreadyExists, Conflict       look at what is there first   409
+    ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
+    ├── FailedPrecondition            read again, then decide       412
+    ├── PayloadTooLarge               send less                     413
+    ├── Unimplemented                 not offered here              501
+    └── Unavailable                   repeat later                  503, retryable: it may have been done; repeating is safe
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class StrandlineError(Exception):
+    """Base of every error a caller may see. `details` is shown to the caller: never put a secret or content in it."""
+
+    code: ClassVar[str] = "INTERNAL"
+    status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details: Mapping[str, Any] = details
+
+
+class InvalidArgument(StrandlineError):
+    code, status = "INVALID_ARGUMENT", 400
+
+
+class InvalidUri(StrandlineError):
+    code, status = "INVALID_URI", 400
+
+
+class Unauthenticated(StrandlineError):
+    code, status = "UNAUTHENTICATED", 401
+
+
+class PermissionDenied(StrandlineError):
+    code, status = "PERMISSION_DENIED", 403
+
+
+class NotFound(StrandlineError):
+    code, status = "NOT_FOUND", 404
+
+
+class AlreadyExists(StrandlineError):
+    code, status = "ALREADY_EXISTS", 409
+
+
+class Conflict(StrandlineError):
+    code, status = "CONFLICT", 409
+
+
+class Aborted(StrandlineError):
+    code, status, retryable = "ABORTED", 409, True
+
+
+class FailedPrecondition(StrandlineError):
+    code, status = "FAILED_PRECONDITION", 412
+
+
+class PayloadTooLarge(StrandlineError):
+    code, status = "PAYLOAD_TOO_LARGE", 413
+
+
+class Unimplemented(StrandlineError):
+    code, status = "UNIMPLEMENTED", 501
+
+
+class Unavailable(StrandlineError):
+    code, status, retryable = "UNAVAILABLE", 503, True
+
+
+class ExtractionFailed(Exception):
+    """No valid extraction of an archive; the text says why. `final` when another attempt cannot help."""
+
+    def __init__(self, reason: str, *, final: bool = False) -> None:
+        super().__init__(reason)
+        self.final = final

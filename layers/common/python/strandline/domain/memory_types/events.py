@@ -1,0 +1,10 @@
+from strandline.domain.memory_types.base import MemoryType
+
+EVENTS = MemoryType(
+    name="events",
+    mode="add_only",
+    identity=("name",),
+    file="events/{year}/{month}/{day}/{name}-{extraction}.md",
+    title="{date}: {name}",
+    instruction="What happened or is planned, with its date, and what else was said in the conversation that day.",
+)

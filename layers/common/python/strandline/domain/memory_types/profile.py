@@ -1,0 +1,10 @@
+from strandline.domain.memory_types.base import MemoryType
+
+PROFILE = MemoryType(
+    name="profile",
+    mode="upsert",
+    identity=(),
+    file="profile.md",
+    title="Profile",
+    instruction="Lasting facts a person states about themselves: name, work, family, home, studies, health, identity.",
+)

@@ -1,0 +1,258 @@
+"""The session head: meta, counters and the live tail of one session in one value, and the pure changes to it.
+
+    (none) ──append──▶ live messages ──archive──▶ pending ──settle──▶ done
+       ▲                   │  ▲ │                  ▲  │
+       │                 spill  append             │  └────settle──▶ failed ──retry──▶ pending
+       └──── buried ◀──bury──┘                     └───────────────────────────────────┘
+
+Every function here takes a head and answers a new one; any of them may run many times before one result is written.
+Seqs are gap-free: live messages are exactly `live_from..last_seq`, in the segments first, then in the tail.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from strandline.domain.errors import Aborted
+from strandline.domain.message import ID_HASH_BYTES, Draft, read_line
+
+SPILL_BYTES = 64 * 1024
+IDS_KEPT = 1024
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Messages spilled from the tail into an immutable object."""
+
+    first: int
+    last: int
+    tokens: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive that is not done: its number, its range, and since when; `reason` once it has failed."""
+
+    number: int
+    first: int
+    last: int
+    at: str
+    attempt: int = 1
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids."""
+
+    account_id: str
+    user_id: str
+    session_id: str
+    incarnation: str
+    created_at: str
+    updated_at: str
+    auto_commit_policy: dict[str, Any] | None = None
+    memory_policy: dict[str, Any] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    last_seq: int = 0
+    live_from: int = 1
+    pending_tokens: int = 0
+    segments: tuple[Segment, ...] = ()
+    tail: tuple[bytes, ...] = ()
+    tail_bytes: int = 0
+    ids: bytes = b""
+    commit_count: int = 0
+    pending: tuple[Archive, ...] = ()
+    failed: tuple[Archive, ...] = ()
+    completed: int = 0
+    latest_done: int = 0
+    memories_extracted: dict[str, int] = field(default_factory=dict)
+    last_message_at: str | None = None
+    last_commit_at: str | None = None
+    last_auto_commit_at: str | None = None
+    auto_commit_last_error: str | None = None
+    auto_commit_last_error_at: str | None = None
+    buried_at: str | None = None
+
+    @property
+    def live_count(self) -> int:
+        return self.last_seq - self.live_from + 1
+
+    @property
+    def tail_from(self) -> int:
+        """Seq of the first message in the tail (last_seq + 1 when it is empty)."""
+        return self.last_seq - len(self.tail) + 1
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Where a message stands; `duplicate` when it was there before."""
+
+    id: str
+    seq: int
+    duplicate: bool
+
+
+def append(head: Head, drafts: Sequence[Draft], *, now: str) -> tuple[Head, list[Receipt]]:
+    """Adds the drafts that are not there yet, in order; the same head when all of them are."""
+    receipts, fresh = _receive(head, drafts)
+    if not fresh:
+        return head, receipts
+    lines = tuple(draft.line(head.last_seq + n) for n, draft in enumerate(fresh, start=1))
+    ids = head.ids + b"".join(draft.id_hash for draft in fresh)
+    grown = replace(
+        head,
+        last_seq=head.last_seq + len(fresh),
+        pending_tokens=head.pending_tokens + sum(draft.tokens for draft in fresh),
+        tail=head.tail + lines,
+        tail_bytes=head.tail_bytes + sum(map(len, lines)),
+        ids=ids[-IDS_KEPT * ID_HASH_BYTES :],
+        last_message_at=now,
+        updated_at=now,
+    )
+    return grown, receipts
+
+
+def _receive(head: Head, drafts: Sequence[Draft]) -> tuple[list[Receipt], list[Draft]]:
+    seen: dict[str, int] = {}
+    receipts: list[Receipt] = []
+    fresh: list[Draft] = []
+    for draft in drafts:
+        known = seen.get(draft.id) or find(head, draft.id_hash)
+        if known is None:
+            fresh.append(draft)
+            seen[draft.id] = head.last_seq + len(fresh)
+        receipts.append(Receipt(draft.id, known or seen[draft.id], duplicate=known is not None))
+    return receipts, fresh
+
+
+def find(head: Head, id_hash: bytes) -> int | None:
+    """Seq of the message with this id among the newest ones (at least 1,000), or None."""
+    at = head.ids.find(id_hash)
+    while at >= 0 and at % ID_HASH_BYTES:
+        at = head.ids.find(id_hash, at + 1)
+    return None if at < 0 else head.last_seq - (len(head.ids) - at) // ID_HASH_BYTES + 1
+
+
+def expect(head: Head | None, last_seq: int | None) -> None:
+    """Raises Aborted with the current value when the caller expected another last seq."""
+    current = head.last_seq if head else 0
+    if last_seq is not None and last_seq != current:
+        raise Aborted(f"expected_last_seq is {last_seq}, the session is at {current}", last_seq=current)
+
+
+def full(head: Head, incoming: int) -> bool:
+    """Whether the tail must be spilled before `incoming` more bytes are added."""
+    return bool(head.tail) and head.tail_bytes + incoming > SPILL_BYTES
+
+
+def tail_segment(head: Head) -> Segment:
+    """The segment that the tail becomes when it is spilled: a pure function of what is stored already."""
+    tokens = sum(read_line(line)["tokens"] for line in head.tail)
+    return Segment(head.tail_from, head.last_seq, tokens, head.tail_bytes)
+
+
+def spill(head: Head, segment: Segment) -> Head:
+    """The tail is in `segment` now. A head whose tail is another one meanwhile is left as it is."""
+    if not head.tail or (segment.first, segment.last) != (head.tail_from, head.last_seq):
+        return head
+    return replace(head, segments=(*head.segments, segment), tail=(), tail_bytes=0)
+
+
+@dataclass(frozen=True)
+class CommitPlan:
+    """What a commit would archive: archive number and seq range."""
+
+    number: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Why there is nothing to commit."""
+
+    reason: str
+
+
+def plan_commit(head: Head, keep_recent_count: int) -> CommitPlan | Skip:
+    """Everything live but the newest `keep_recent_count` messages."""
+    if head.live_count == 0:
+        return Skip("no_messages")
+    if head.live_count <= keep_recent_count:
+        return Skip("all_within_keep_window")
+    return CommitPlan(head.commit_count + 1, head.live_from, head.last_seq - keep_recent_count)
+
+
+def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | None:
+    """The planned range, of that many tokens, leaves live. None when the plan no longer fits: the head has moved on."""
+    if plan.number != head.commit_count + 1 or plan.first != head.live_from or plan.last > head.last_seq:
+        return None
+    cut = max(plan.last - head.tail_from + 1, 0)
+    tail = head.tail[cut:]
+    return replace(
+        head,
+        live_from=plan.last + 1,
+        segments=tuple(s for s in head.segments if s.last > plan.last),
+        tail=tail,
+        tail_bytes=sum(map(len, tail)),
+        pending_tokens=head.pending_tokens - tokens,
+        commit_count=plan.number,
+        pending=(*head.pending, Archive(plan.number, plan.first, plan.last, now)),
+        last_commit_at=now,
+        updated_at=now,
+    )
+
+
+def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | None, now: str) -> Head:
+    """A pending archive is done, or has failed for `reason`. Anything else but pending is left as it is."""
+    settled = next((a for a in head.pending if a.number == number), None)
+    if settled is None:
+        return head
+    rest = tuple(a for a in head.pending if a.number != number)
+    if reason is not None:
+        failed = tuple(sorted((*head.failed, replace(settled, reason=reason)), key=lambda a: a.number))
+        return replace(head, pending=rest, failed=failed, updated_at=now)
+    totals = dict(head.memories_extracted)
+    for kind, count in extracted.items():
+        totals[kind] = totals.get(kind, 0) + count
+    return replace(
+        head,
+        pending=rest,
+        completed=head.completed + 1,
+        latest_done=max(head.latest_done, number),
+        memories_extracted=totals,
+        updated_at=now,
+    )
+
+
+def retry(head: Head, number: int, *, now: str) -> Head:
+    """A failed archive is pending again, one attempt later. Anything else but failed is left as it is."""
+    again = next((a for a in head.failed if a.number == number), None)
+    if again is None:
+        return head
+    revived = replace(again, reason=None, at=now, attempt=again.attempt + 1)
+    pending = tuple(sorted((*head.pending, revived), key=lambda a: a.number))
+    return replace(head, pending=pending, failed=tuple(a for a in head.failed if a.number != number), updated_at=now)
+
+
+def touch(head: Head, number: int, *, now: str) -> Head:
+    """A pending archive is handed to the workers once more: its clock starts again."""
+    pending = tuple(replace(a, at=now, attempt=a.attempt + 1) if a.number == number else a for a in head.pending)
+    return replace(head, pending=pending, updated_at=now)
+
+
+def bury(head: Head, *, now: str) -> Head:
+    """What is left of a deleted session: the incarnation that must not come back, and nothing that was said."""
+    return Head(
+        account_id=head.account_id,
+        user_id=head.user_id,
+        session_id=head.session_id,
+        incarnation=head.incarnation,
+        created_at=head.created_at,
+        updated_at=now,
+        commit_count=head.commit_count,
+        buried_at=now,
+    )
+

@@ -1,0 +1,107 @@
+"""Read this first: the flow, and what makes each stage true.
+
+     HTTP ──▶ append ─┐                                    one conditional PUT of the session head
+                      ▼
+     HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract  the range leaves live: CAS of the head
+               ▲      ▲                              │
+               │      │ CommitRequested              │ candidates, stored once
+               │    sweep ◀── every minute           ▼
+               │      └──(pending too long)───▶    merge    FIFO per user: CAS per memory file,
+               │                                     │     then this archive's diff, once
+               └────── markdown memories, index ◀────┘
+
+A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `pipeline/<word>.py` (the use
+case, with what it survives in its header), the queue, the message and the sample event. Each stage has exactly
+one commit point: the single write after which it has happened. Everything before it may be repeated, everything
+after it is repeated until it succeeds. `tests/infra` holds this table against `template.yaml`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: what triggers it, who runs it, what it consumes and emits, and the write that makes it true."""
+
+    word: str
+    function: str
+    triggers: tuple[str, ...]
+    use_case: str | None
+    consumes: str | None
+    emits: tuple[str, ...]
+    commit_point: str
+
+
+STAGES = (
+    Stage(
+        word="append",
+        function="AppendFunction",
+        triggers=(
+            "POST /api/v1/sessions/{session_id}/messages",
+            "POST /api/v1/sessions/{session_id}/messages/batch",
+        ),
+        use_case="strandline.pipeline.append:run_append",
+        consumes=None,
+        emits=(),
+        commit_point="CAS PUT of the session head",
+    ),
+    Stage(
+        word="commit",
+        function="CommitFunction",
+        triggers=("CommitQueue",),
+        use_case="strandline.pipeline.commit:run_commit",
+        consumes="CommitRequested",
+        emits=("ExtractRequested",),
+        commit_point="CAS PUT of the session head that moves the archived range out of live",
+    ),
+    Stage(
+        word="extract",
+        function="ExtractFunction",
+        triggers=("ExtractQueue",),
+        use_case="strandline.pipeline.extract:run_extract",
+        consumes="ExtractRequested",
+        emits=("MergeRequested",),
+        commit_point="create-once PUT of the candidates of the archive",
+    ),
+    Stage(
+        word="merge",
+        function="MergeFunction",
+        triggers=("MergeQueue",),
+        use_case="strandline.pipeline.merge:run_merge",
+        consumes="MergeRequested",
+        emits=(),
+        commit_point="CAS PUT per memory file, then create-once PUT of the archive's memory_diff.json",
+    ),
+    Stage(
+        word="sweep",
+        function="SweepFunction",
+        triggers=("rate(1 minute)",),
+        use_case="strandline.pipeline.sweep:run_sweep",
+        consumes=None,
+        emits=("ExtractRequested",),
+        commit_point="conditional delete or move of a due marker",
+    ),
+    Stage(
+        word="api",
+        function="ApiFunction",
+        triggers=(
+            "ANY /api/v1/{proxy+}",
+            "GET /health",
+            "GET /openapi.json",
+            "GET /docs",
+        ),
+        use_case=None,
+        consumes=None,
+        emits=("ExtractRequested",),
+        commit_point="none: reads, and the use cases above",
+    ),
+    Stage(
+        word="authorizer",
+        function="AuthorizerFunction",
+        triggers=("authorizer",),
+        use_case=None,
+        consumes=None,
+        emits=(),
+        commit_point="none",
+    ),
+)

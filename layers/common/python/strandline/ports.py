@@ -1,0 +1,162 @@
+"""What the core needs from the outside, and how it may fail. Every adapter and every fake passes `tests/contract`.
+
+Store errors say what is known about the write:
+
+    StoreError
+    ├── ConditionFailed   refused: the object is not what the condition said (S3 412; 404 on If-Match). May be our own
+    │                     earlier write whose answer was lost: ask the document, not the error
+    ├── Contended         refused for now: a race with a delete or a write in flight (S3 409). Repeat
+    └── Ambiguous         no answer, or a 5xx: it may have happened, or may still happen minutes later
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from strandline.domain.contracts import Message
+from strandline.domain.extraction import Extraction, Transcript
+
+
+class StoreError(Exception):
+    """A store call that did not plainly succeed."""
+
+
+class ConditionFailed(StoreError):
+    """The condition of a write did not hold."""
+
+
+class Contended(StoreError):
+    """A race in flight; the same call may succeed a moment later."""
+
+
+class Ambiguous(StoreError):
+    """No clear answer: the write may or may not have happened."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An object as read: its bytes, and the ETag to be sent back exactly as received."""
+
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a key; `deleted` marks a delete marker, which has no body."""
+
+    version_id: str
+    at: datetime
+    deleted: bool
+
+
+@dataclass(frozen=True)
+class IfAbsent:
+    """Write only where no current object is (S3 `If-None-Match: *`; a delete marker counts as absent)."""
+
+
+@dataclass(frozen=True)
+class IfMatch:
+    """Write only over exactly this object (S3 `If-Match`)."""
+
+    etag: str
+
+
+Condition = IfAbsent | IfMatch
+
+
+class ObjectStore(Protocol):
+    """A versioned bucket. Any call may raise `Ambiguous`; an adapter repeats only what is safe to repeat (reads,
+    unconditional writes)."""
+
+    def get(self, key: str) -> Stored | None:
+        """The current object, or None."""
+
+    def get_unless(self, key: str, etag: str) -> Stored | None:
+        """The current object if its ETag differs from `etag`; None while it is the same. Raises KeyError when there
+        is no object."""
+
+    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
+        """Writes the whole object, answers its new ETag. Raises ConditionFailed, Contended, Ambiguous."""
+
+    def delete(self, key: str, *, when: IfMatch | None = None) -> None:
+        """Removes the current object; nothing there is success. Raises ConditionFailed when `when` does not hold."""
+
+    def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
+        """Every key under `prefix`, in UTF-8 order, from behind `after`; pages are fetched as they are consumed."""
+
+    def versions(self, key: str) -> Sequence[Version]:
+        """Every version of exactly this key, newest first."""
+
+    def get_version(self, key: str, version_id: str) -> bytes:
+        """The body of one version. Raises KeyError when there is none."""
+
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a query; `next` is the sort key to go on after, or None at the end."""
+
+    items: Sequence[Item]
+    next: str | None
+
+
+class Items(Protocol):
+    """One table with a string partition key `pk` and sort key `sk`. Values are str, int, bool, None, list, dict.
+
+    `when` names attributes that must have exactly these values (None: the attribute, or the item, is absent);
+    otherwise ConditionFailed. Expiry (`expires_at`, epoch seconds) is the reader's business: a table deletes late.
+    """
+
+    def get(self, pk: str, sk: str) -> Item | None:
+        """The item, read consistently, or None."""
+
+    def put(self, item: Item, *, when: Item | None = None) -> None:
+        """Writes the whole item (it carries `pk` and `sk`)."""
+
+    def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
+        """Sets these attributes and leaves the others; creates the item when it is not there."""
+
+    def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
+        """Removes the item; nothing there is success."""
+
+    def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
+        """Items of one partition with `between[0] <= sk <= between[1]`, in sort key order or reversed."""
+
+
+class Queue(Protocol):
+    """A queue of references. At least once, in any order (per group in order on a FIFO queue)."""
+
+    def send(self, message: Message) -> None:
+        """Hands the message over. Raises Ambiguous when it may not have arrived."""
+
+
+class Model(Protocol):
+    """Turns an archive into a summary and proposed memory lines."""
+
+    def extract(self, transcript: Transcript) -> Extraction:
+        """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had."""
+
+
+class TokenCounter(Protocol):
+    def count(self, text: str) -> int:
+        """Tokens of any text, however odd; never raises for a text."""
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The present, in UTC."""
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+
+
+class Ids(Protocol):
+    def new(self) -> str:
+        """32 hex digits that never come twice."""
+
+    def fraction(self) -> float:
+        """A random number in [0, 1), for jitter."""

@@ -1,0 +1,232 @@
+"""A document that many may change at once: read, apply a pure change, write on condition, resolve what is unclear.
+
+    ┌─▶ read ──▶ change(value) ──▶ PUT If-Match / If-None-Match ──▶ done
+    │                                   │ 412, 404      │ 409         │ no answer, 5xx
+    │                                   ▼               ▼             ▼
+    └────────── not mine ◀── re-read: is my write in it? ◀── wait ────┘
+                                        └── mine ──▶ done, with the result of the attempt that landed
+
+Every body carries `revision` (monotone, so bytes never repeat and an ETag never means two states) and the newest
+write ids with the revision each of them made. A write whose answer was lost is recognised by its id, also under what
+others have written on top since. This is the only place that repeats on conflict; the adapters send each conditional
+write exactly once, since an SDK that repeats a PUT whose answer was lost reports 412 on its own success.
+
+Errors: whatever `change` raises passes through, nothing written. `Aborted` when the attempts are spent and every one
+of them is known not to have been written. `Unavailable` when the last word is still out: repeating is safe for
+changes that know their own work again (message ids, applied extractions).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from strandline.domain.errors import Aborted, StrandlineError, Unavailable
+from strandline.ports import (
+    Ambiguous,
+    Clock,
+    ConditionFailed,
+    Condition,
+    Contended,
+    Ids,
+    IfAbsent,
+    IfMatch,
+    ObjectStore,
+    StoreError,
+)
+
+V = TypeVar("V")
+R = TypeVar("R")
+
+WRITES_KEPT = 32
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What the store adds to a value: its revision, and the newest write ids with the revisions they made."""
+
+    revision: int = 0
+    writes: tuple[tuple[str, int], ...] = ()
+
+    def next(self, write_id: str) -> "Stamp":
+        revision = self.revision + 1
+        return Stamp(revision, (*self.writes, (write_id, revision))[-WRITES_KEPT:])
+
+    def made_by(self, write_id: str) -> int | None:
+        """The revision this write made, if it is among the newest."""
+        return next((revision for known, revision in self.writes if known == write_id), None)
+
+
+@dataclass(frozen=True)
+class Versioned(Generic[V]):
+    """A value as stored, with its stamp and the ETag to write over it."""
+
+    value: V
+    stamp: Stamp
+    etag: str
+
+
+class Codec(Protocol[V]):
+    """How a value and its stamp become bytes and come back."""
+
+    content_type: str
+
+    def encode(self, value: V, stamp: Stamp) -> bytes: ...
+
+    def decode(self, body: bytes) -> tuple[V, Stamp]: ...
+
+
+@dataclass(frozen=True)
+class Change(Generic[V, R]):
+    """What a change wants: the new value (None: leave the document as it is), and what to answer when it is written."""
+
+    value: V | None
+    result: R
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Attempts and waits. Full jitter: the k-th wait is uniform in [0, min(cap, base·2^k)) seconds (AWS
+    Architecture Blog, "Exponential Backoff And Jitter")."""
+
+    attempts: int = 14
+    base: float = 0.02
+    cap: float = 1.0
+
+
+class Documents(Generic[V]):
+    """The documents of one kind. With `warm` > 0, that many newest values are kept with their ETags, and `update`
+    tries its write before it reads."""
+
+    def __init__(
+        self, store: ObjectStore, codec: Codec[V], clock: Clock, ids: Ids, *, warm: int = 0, retry: Retry | None = None
+    ) -> None:
+        self._store = store
+        self._codec = codec
+        self._clock = clock
+        self._ids = ids
+        self._warm = warm
+        self._retry = retry or Retry()
+        self._cache: OrderedDict[str, Versioned[V]] = OrderedDict()
+
+    def read(self, key: str) -> Versioned[V] | None:
+        """The document as it is now, or None. Raises Unavailable when the store does not answer."""
+        try:
+            stored = self._store.get(key)
+        except StoreError as error:
+            raise Unavailable("the store did not answer; repeat the request") from error
+        if stored is None:
+            self._cache.pop(key, None)
+            return None
+        value, stamp = self._codec.decode(stored.body)
+        return self._remember(key, Versioned(value, stamp, stored.etag))
+
+    def read_warm(self, key: str) -> Versioned[V] | None:
+        """Like `read`, with a conditional GET when the document is in the cache: no body crosses the wire while it
+        is unchanged."""
+        known = self._cache.get(key)
+        if known is None:
+            return self.read(key)
+        try:
+            stored = self._store.get_unless(key, known.etag)
+        except KeyError:
+            self._cache.pop(key, None)
+            return None
+        except StoreError as error:
+            raise Unavailable("the store did not answer; repeat the request") from error
+        if stored is None:
+            return known
+        value, stamp = self._codec.decode(stored.body)
+        return self._remember(key, Versioned(value, stamp, stored.etag))
+
+    def update(self, key: str, change: Callable[[V | None], Change[V, R]]) -> R:
+        """Applies `change` exactly once and answers its result. `change` is pure and may be called many times."""
+        warm = self._cache.get(key)
+        return _Update(self, key, change, self._ids.new()).run(warm)
+
+    def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
+        if self._warm:
+            self._cache[key] = entry
+            self._cache.move_to_end(key)
+            while len(self._cache) > self._warm:
+                self._cache.popitem(last=False)
+        return entry
+
+    def _write(self, key: str, base: Versioned[V] | None, value: V, write_id: str) -> Versioned[V]:
+        stamp = (base.stamp if base else Stamp()).next(write_id)
+        condition: Condition = IfMatch(base.etag) if base else IfAbsent()
+        try:
+            etag = self._store.put(key, self._codec.encode(value, stamp), when=condition)
+        except StoreError:
+            self._cache.pop(key, None)
+            raise
+        return self._remember(key, Versioned(value, stamp, etag))
+
+
+class _Update(Generic[V, R]):
+    """One call of `update`: its write id, and the result each attempt would have if it were the one that landed."""
+
+    def __init__(
+        self, documents: Documents[V], key: str, change: Callable[[V | None], Change[V, R]], write_id: str
+    ) -> None:
+        self._documents = documents
+        self._key = key
+        self._change = change
+        self._write_id = write_id
+        self._tried: dict[int, R] = {}
+        self._unclear = False
+
+    def run(self, warm: Versioned[V] | None) -> R:
+        if warm is not None:
+            written = self._try_warm(warm)
+            if written is not None:
+                return written.result
+        for attempt in range(self._documents._retry.attempts):
+            if self._tried:
+                self._wait(attempt)
+            outcome = self._attempt()
+            if outcome is not None:
+                return outcome.result
+        raise self._given_up()
+
+    def _try_warm(self, warm: Versioned[V]) -> Change[V, R] | None:
+        """Only a write that succeeds counts: what a cached value refuses, or would leave alone, a fresh one may not."""
+        try:
+            change = self._change(warm.value)
+        except StrandlineError:
+            return None
+        return None if change.value is None else self._put(warm, change.value, change)
+
+    def _attempt(self) -> Change[V, R] | None:
+        base = self._documents.read(self._key)
+        landed = self._landed(base)
+        if landed is not None:
+            return landed
+        change = self._change(base.value if base else None)
+        return change if change.value is None else self._put(base, change.value, change)
+
+    def _landed(self, base: Versioned[V] | None) -> Change[V, R] | None:
+        revision = base.stamp.made_by(self._write_id) if base and self._tried else None
+        return None if revision is None else Change(None, self._tried[revision])
+
+    def _put(self, base: Versioned[V] | None, value: V, change: Change[V, R]) -> Change[V, R] | None:
+        revision = (base.stamp.revision if base else 0) + 1
+        self._tried[revision] = change.result
+        try:
+            self._documents._write(self._key, base, value, self._write_id)
+        except Ambiguous:
+            self._unclear = True
+            return None
+        except (ConditionFailed, Contended):
+            return None
+        return change
+
+    def _wait(self, attempt: int) -> None:
+        retry = self._documents._retry
+        limit = min(retry.cap, retry.base * 2.0**attempt)
+        self._documents._clock.sleep(limit * self._documents._ids.fraction())
+
+    def _given_up(self) -> Aborted | Unavailable:
+        if self._unclear:
+            return Unavailable("the write was not answered; repeat the request: what has happened is not done twice")
+        return Aborted("too many writers at once; nothing was written, repeat the request")

@@ -1,0 +1,148 @@
+"""Every key, built and parsed here and nowhere else.
+
+    v1/<account>/<user>/sessions/<session>/head.json                                   CAS document
+    v1/<account>/<user>/sessions/<session>/<incarnation>/segments/<first>-<last>.jsonl immutable
+    v1/<account>/<user>/sessions/<session>/<incarnation>/archives/<n>/<file>           immutable
+    v1/<account>/<user>/memories/<path>                                                CAS documents
+    v1/<account>/<user>/index/<kind>.json                                              CAS documents, derived
+    v1/<account>/<user>/journal/<id>.json                                              immutable
+
+Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
+land in its successor. An id from outside becomes exactly one path segment: letters and digits of any script stay
+readable, everything else is percent-encoded.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import InvalidArgument
+
+ROOT = "v1"
+MAX_SEGMENT_BYTES = 256
+_DIGITS = 12
+_PLAIN = frozenset("-_.~@")
+
+
+def encode(name: str) -> str:
+    """One path segment for any text. Raises InvalidArgument when it is empty or longer than 256 bytes encoded."""
+    segment = "".join(c if c.isalnum() or c in _PLAIN else quote(c, safe="") for c in name)
+    if segment in (".", ".."):
+        segment = segment.replace(".", "%2E")
+    if not segment or len(segment.encode()) > MAX_SEGMENT_BYTES:
+        raise InvalidArgument(f"an id must have 1 to {MAX_SEGMENT_BYTES} bytes (percent-encoded): {name[:40]!r}")
+    return segment
+
+
+def decode(segment: str) -> str:
+    """The text that `encode` made this segment from."""
+    return unquote(segment)
+
+
+@dataclass(frozen=True)
+class User:
+    """Whose data: the prefix that every other key starts with."""
+
+    account_id: str
+    user_id: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{ROOT}/{encode(self.account_id)}/{encode(self.user_id)}/"
+
+    def memory(self, path: str) -> str:
+        """Key of a memory by its path below `memories/`."""
+        return f"{self.memories}{'/'.join(map(encode, path.split('/')))}"
+
+    @property
+    def memories(self) -> str:
+        return f"{self.prefix}memories/"
+
+    def index(self, kind: str) -> str:
+        return f"{self.prefix}index/{kind}.json"
+
+    def journal(self, entry: str) -> str:
+        return f"{self.prefix}journal/{encode(entry)}.json"
+
+    def head(self, session_id: str) -> str:
+        return f"{self.prefix}sessions/{encode(session_id)}/head.json"
+
+
+def user_of(session: SessionRef) -> User:
+    return User(session.account_id, session.user_id)
+
+
+@dataclass(frozen=True)
+class Life:
+    """One incarnation of one session."""
+
+    session: SessionRef
+
+    @property
+    def prefix(self) -> str:
+        owner = user_of(self.session).prefix
+        return f"{owner}sessions/{encode(self.session.session_id)}/{encode(self.session.incarnation)}/"
+
+    def segment(self, first: int, last: int) -> str:
+        return f"{self.prefix}segments/{_range(first, last)}.jsonl"
+
+    def archive(self, number: int) -> str:
+        """Prefix of one archive."""
+        return f"{self.archives}{number:0{_DIGITS}d}/"
+
+    @property
+    def archives(self) -> str:
+        return f"{self.prefix}archives/"
+
+    def messages(self, number: int, first: int, last: int) -> str:
+        return f"{self.archive(number)}messages.{_range(first, last)}.jsonl"
+
+    def archive_file(self, number: int, name: str) -> str:
+        """`candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or `failed.json`."""
+        return f"{self.archive(number)}{name}"
+
+
+def _range(first: int, last: int) -> str:
+    return f"{first:0{_DIGITS}d}-{last:0{_DIGITS}d}"
+
+
+_ARCHIVE_MESSAGES = re.compile(r"/archives/(\d{12})/messages\.(\d{12})-(\d{12})\.jsonl$", re.ASCII)
+_HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
+_MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
+
+
+def archive_range(key: str) -> tuple[int, int, int] | None:
+    """(number, first, last) of an archive's messages key; None for any other key."""
+    match = _ARCHIVE_MESSAGES.search(key)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def session_of_head(key: str) -> SessionRef | None:
+    """Whose head a key is (without incarnation); None for any other key."""
+    match = _HEAD.match(key)
+    if match is None:
+        return None
+    account, user, session = map(decode, match.groups())
+    return SessionRef(account_id=account, user_id=user, session_id=session)
+
+
+def memory_path(key: str) -> tuple[User, str] | None:
+    """The owner and the path of a memory key; None for any other key."""
+    match = _MEMORY.match(key)
+    if match is None:
+        return None
+    return User(decode(match[1]), decode(match[2])), "/".join(map(decode, match[3].split("/")))
+
+
+def segments(path: str) -> Iterator[str]:
+    """The decoded segments of a memory path given by a client.
+
+    Raises InvalidArgument for an empty segment, `.` or `..`, or a control character, encoded or not.
+    """
+    for part in path.split("/"):
+        plain = unquote(part)
+        if plain in ("", ".", "..") or "/" in plain or "\\" in plain or any(ord(c) < 32 for c in plain):
+            raise InvalidArgument(f"not a memory path: {path[:200]!r}; use names joined by '/', without '.' or '..'")
+        yield plain
