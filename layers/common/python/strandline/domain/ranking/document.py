@@ -1,0 +1,52 @@
+"""What is searched and what is found."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Document:
+    """One searchable line.
+
+    `group` is the unit of replacement (a memory file, one archive of a session); `id` is unique within it and,
+    for ties to be broken by it alone, should be unique in the index. `text` is searched and shown, `extra` is
+    searched but not shown (a title, the words of a date). `attributes` are for the caller's filters; only
+    `expires_at` (an ISO 8601 time, or None) has a meaning here.
+    """
+
+    id: str
+    group: str
+    text: str
+    attributes: Mapping[str, Scalar] = field(default_factory=dict)
+    extra: str = ""
+
+    def expired(self, now: datetime) -> bool:
+        """Whether its `expires_at` has come. Raises ValueError when that is not an ISO 8601 time."""
+        expires_at = self.attributes.get("expires_at")
+        return expires_at is not None and instant(str(expires_at)) <= now
+
+
+def instant(text: str) -> datetime:
+    """The moment an ISO 8601 time names; one without offset is UTC. Raises ValueError for anything else."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def to_record(document: Document) -> bytes:
+    """The document as one line of JSON, without its group. Raises ValueError for NaN and infinities.
+
+    Lone surrogates pass: one odd text must not make a whole index unwritable.
+    """
+    fields = [document.id, document.text, dict(document.attributes), document.extra]
+    line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    return line.encode("utf-8", "surrogatepass")
+
+
+def from_record(record: bytes, group: str) -> Document:
+    """The document that `to_record` wrote."""
+    key, text, attributes, extra = json.loads(record.decode("utf-8", "surrogatepass"))
+    return Document(key, group, text, attributes, extra)

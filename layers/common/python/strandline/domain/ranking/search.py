@@ -1,0 +1,103 @@
+"""Searching one segment or several as if they were one."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from operator import add, itemgetter
+
+from strandline.domain.ranking.analysis import analyze
+from strandline.domain.ranking.bm25 import Statistics, saturation, weighted
+from strandline.domain.ranking.document import Document, instant
+from strandline.domain.ranking.segment import Segment
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A found document. `explain` says what each term of the query added; the score is their sum, always positive."""
+
+    document: Document
+    score: float
+    explain: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a hit must satisfy, besides containing a term of the query. `now` None: nothing counts as expired."""
+
+    limit: int
+    accept: Callable[[Document], bool] | None = None
+    now: str | None = None
+    score_threshold: float | None = None
+
+
+def search(segments: Sequence[Segment], query: str, conditions: Conditions) -> list[Hit]:
+    """The best documents, best first; of equal scores the smaller id first.
+
+    Conditions are applied before the limit. Raises ValueError for a negative limit or a `now` that is no time.
+    """
+    if conditions.limit < 0:
+        raise ValueError("limit must not be negative")
+    scorer = Scorer(segments, Counter(analyze(query)))
+    acceptable = _acceptance(conditions)
+    hits: list[Hit] = []
+    for score, places in _best_first(scorer, conditions.score_threshold or 0.0):
+        if len(hits) >= conditions.limit:
+            break
+        found = ((segments[part].document(number), part, number) for part, number in places)
+        ranked = sorted((x for x in found if acceptable(x[0])), key=lambda x: (x[0].id, x[0].group))
+        hits += (Hit(document, score, scorer.explain(part, number)) for document, part, number in ranked)
+    return hits[: conditions.limit]
+
+
+def _acceptance(conditions: Conditions) -> Callable[[Document], bool]:
+    now = None if conditions.now is None else instant(conditions.now)
+    accept = conditions.accept
+
+    def acceptable(document: Document) -> bool:
+        if now is not None and document.expired(now):
+            return False
+        return accept is None or accept(document)
+
+    return acceptable
+
+
+Place = tuple[int, int]  # segment, document number in it
+
+
+def _best_first(scorer: "Scorer", threshold: float) -> Iterator[tuple[float, Iterable[Place]]]:
+    scored = [(score, (part, number)) for part, number, score in scorer.scores() if score >= threshold]
+    scored.sort(key=itemgetter(0), reverse=True)
+    for score, ties in groupby(scored, key=itemgetter(0)):
+        yield score, (place for _, place in ties)
+
+
+class Scorer:
+    """BM25 of the documents of several segments for one query, with the statistics of all of them."""
+
+    def __init__(self, segments: Sequence[Segment], query: Mapping[str, int]) -> None:
+        self._segments = segments
+        statistics = reduce(add, (segment.statistics(query) for segment in segments), Statistics(0, 0, 0, {}))
+        self._mean_length = statistics.mean_length
+        self._weights = {term: repeats * statistics.idf(term) for term, repeats in query.items()}
+
+    def scores(self) -> Iterator[tuple[int, int, float]]:
+        """Segment, number and score of every document with a term of the query."""
+        for part, segment in enumerate(self._segments):
+            totals: dict[int, float] = {}
+            for term in self._weights:
+                for number, score in self._term_scores(segment, term):
+                    totals[number] = totals.get(number, 0.0) + score
+            yield from ((part, number, total) for number, total in totals.items())
+
+    def explain(self, part: int, number: int) -> dict[str, float]:
+        """What each term adds to the score of one document."""
+        segment = self._segments[part]
+        return {term: score for term in self._weights for at, score in self._term_scores(segment, term) if at == number}
+
+    def _term_scores(self, segment: Segment, term: str) -> Iterator[tuple[int, float]]:
+        weight, mean = self._weights[term], self._mean_length
+        for number, in_text, in_extra in segment.postings(term):
+            length = weighted(segment.text_lengths[number], segment.extra_lengths[number])
+            yield number, weight * saturation(weighted(in_text, in_extra), length, mean)
