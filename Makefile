@@ -1,4 +1,4 @@
-# One word each: setup run test check bench build deploy lock clean. CI uses the same words.
+# One word each: setup run test check format bench build deploy lock clean. CI uses the same words.
 # Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
 PYTHON ?= python3
 
@@ -8,10 +8,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench build deploy lock clean
+.PHONY: help setup run test check format bench build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | format | bench | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -45,7 +45,11 @@ check: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/cfn-lint --regions us-east-1 $(addprefix --append-rules ,$(wildcard infra/rules)) template.yaml
+	$(BIN)/cfn-lint template.yaml --regions us-east-1 $(addprefix --append-rules ,$(wildcard infra/rules))
+
+format: setup
+	$(BIN)/ruff check --fix --exit-zero --quiet .
+	$(BIN)/ruff format .
 
 bench: setup
 	$(BIN)/python -m tests.perf
@@ -53,8 +57,8 @@ bench: setup
 # ---- to AWS: no Docker needed ----------------------------------------------------------------------------
 
 build deploy: export SAM_CLI_TELEMETRY = 0
-build deploy: export AWS_DEFAULT_REGION ?= us-east-1
-build deploy: export PATH := $(CURDIR)/$(SAM):$(PATH)
+build: export AWS_DEFAULT_REGION ?= us-east-1
+build: export PATH := $(CURDIR)/$(SAM):$(PATH)
 
 build: .venv-sam/.pinned
 	$(SAM)/sam build
