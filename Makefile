@@ -5,7 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 SAM := .venv-sam/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
-PINNED := $(INSTALL) --no-deps --require-hashes
+# compiling all of it would take half as long again; what is used is compiled at its first import
+PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check format bench build deploy lock clean
