@@ -10,4 +10,14 @@ from strandline.domain.ranking.encoding import SCHEMA, UnreadableIndex
 from strandline.domain.ranking.index import Index, search_all
 from strandline.domain.ranking.search import Conditions, Hit
 
-__all__ = ["SCHEMA", "Conditions", "Document", "Hit", "Index", "Scalar", "UnreadableIndex", "analyze", "search_all"]
+__all__ = [
+    "SCHEMA",
+    "Conditions",
+    "Document",
+    "Hit",
+    "Index",
+    "Scalar",
+    "UnreadableIndex",
+    "analyze",
+    "search_all",
+]

@@ -30,7 +30,9 @@ _JOINTS = re.compile(r"['-]+")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _APOSTROPHES = frozenset("'\u2018\u2019\u201b\u02bc\u055a\uff07`\u00b4")
 _HYPHENS = frozenset("-_\u2010\u2011")
-_UNDECOMPOSED = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"})
+_UNDECOMPOSED = str.maketrans(
+    {"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th", "ı": "i"}
+)
 
 
 @dataclass(frozen=True, slots=True)

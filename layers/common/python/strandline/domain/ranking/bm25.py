@@ -13,7 +13,7 @@ A term that a query repeats counts as often as it occurs in the query.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 K1 = 1.2
@@ -42,7 +42,7 @@ class Statistics:
     @property
     def mean_length(self) -> float:
         """Weighted mean document length; never 0, so it can be divided by."""
-        return weighted(self.text_length, self.extra_length) / max(self.documents, 1) or 1.0
+        return (self.text_length + EXTRA_WEIGHT * self.extra_length) / max(self.documents, 1) or 1.0
 
     def idf(self, term: str) -> float:
         """Inverse document frequency of a term, always positive."""
@@ -50,11 +50,22 @@ class Statistics:
         return math.log(1 + (self.documents - df + 0.5) / (df + 0.5))
 
 
-def weighted(text: int, extra: int) -> float:
-    """A count or length over both fields."""
-    return text + EXTRA_WEIGHT * extra
+def length_norms(lengths: Iterable[tuple[int, int]], mean_length: float) -> list[float]:
+    """The right summand of the denominator for each document, from its lengths of `text` and `extra`."""
+    slope = K1 * B / mean_length
+    return [K1 * (1 - B) + slope * (text + EXTRA_WEIGHT * extra) for text, extra in lengths]
 
 
-def saturation(count: float, length: float, mean_length: float) -> float:
-    """How much `count` occurrences in a document of this length weigh: 0 to K1 + 1."""
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean_length))
+def term_scores(
+    weight: float, postings: Iterable[tuple[int, int, int]], norms: Sequence[float]
+) -> dict[int, float]:
+    """What a term with this weight (idf times its repeats in the query) adds to each document it occurs in.
+
+    `postings` are document number, count in `text`, count in `extra`.
+    """
+    scale = weight * (K1 + 1)
+    return {
+        number: scale * count / (count + norms[number])
+        for number, text, extra in postings
+        if (count := text + EXTRA_WEIGHT * extra)
+    }

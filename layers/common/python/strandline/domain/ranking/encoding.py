@@ -1,8 +1,8 @@
 """The bytes of a stored index.
 
-    line 1      JSON: {"schema", "header", "sections": [[name, compressed bytes], ...]}; readable with `head -1`
-    then        the sections behind each other, each zlib-compressed:
-                groups and terms as JSON lists, records as lines of JSON, all else as little-endian arrays
+    line 1      JSON: {"schema", "sections": [[name, compressed bytes], ...]}; readable with `head -1`
+    then        the sections behind each other, each zlib-compressed: the header as JSON, groups and terms as JSON
+                lists, records as lines of JSON, all else as little-endian arrays
 
 The same content and header give the same bytes under the same zlib. Columns instead of one JSON object because a
 search needs the postings of a few terms and the records of its hits only; see `Segment`.
@@ -19,9 +19,9 @@ from typing import Any
 from strandline.domain.ranking.segment import Segment, counts, numbers
 
 SCHEMA = "strandline.index/1"
-_LEVEL = 6
+_LEVEL = 4  # a third of the time of level 6 for 5 % more bytes
 _BYTES = frozenset({"text_counts", "extra_counts"})
-_JSON = frozenset({"groups", "terms"})
+_JSON = frozenset({"header", "groups", "terms"})
 _NAMES = tuple(column.name for column in fields(Segment))
 
 
@@ -31,31 +31,37 @@ class UnreadableIndex(ValueError):
 
 def encode_segment(segment: Segment, header: Mapping[str, Any]) -> bytes:
     """The segment as bytes, with a JSON object of the caller's in front."""
-    sections = [(name, zlib.compress(_packed(name, getattr(segment, name)), _LEVEL)) for name in _NAMES]
-    top = {"schema": SCHEMA, "header": dict(header), "sections": [[name, len(data)] for name, data in sections]}
-    line = json.dumps(top, sort_keys=True, separators=(",", ":")).encode()
-    return b"".join([line, b"\n", *(data for _, data in sections)])
+    columns = {"header": dict(header), **{name: getattr(segment, name) for name in _NAMES}}
+    sections = {name: zlib.compress(_packed(name, column), _LEVEL) for name, column in columns.items()}
+    top = {"schema": SCHEMA, "sections": [[name, len(data)] for name, data in sections.items()]}
+    return b"".join([_json(top), b"\n", *sections.values()])
 
 
 def decode_segment(data: bytes) -> tuple[Segment, dict[str, Any]]:
     """What `encode_segment` was given. Raises UnreadableIndex."""
     try:
-        return _decoded(data)
+        columns = _decoded(data)
+        return Segment(**{name: columns[name] for name in _NAMES}), columns["header"]
     except (ValueError, KeyError, TypeError, zlib.error) as error:
         raise UnreadableIndex(f"not a readable search index: {error}") from error
 
 
-def _decoded(data: bytes) -> tuple[Segment, dict[str, Any]]:
+def _decoded(data: bytes) -> dict[str, Any]:
     line, _, body = data.partition(b"\n")
     top = json.loads(line)
     if top["schema"] != SCHEMA:
         raise ValueError(f"unknown schema {top['schema']!r}")
-    columns: dict[str, Any] = {}
+    columns = {}
     at = 0
     for name, size in top["sections"]:
         columns[name] = _unpacked(name, zlib.decompress(body[at : at + size]))
         at += size
-    return Segment(**columns), top["header"]
+    return columns
+
+
+def _json(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _packed(name: str, column: Any) -> bytes:
@@ -63,7 +69,7 @@ def _packed(name: str, column: Any) -> bytes:
         return _little_endian(column).tobytes()
     if name == "records":
         return b"\n".join(column)
-    return json.dumps(column, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _json(column)
 
 
 def _unpacked(name: str, data: bytes) -> Any:

@@ -5,10 +5,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from strandline.domain.ranking.changes import Changes, Entry, changed, entry
 from strandline.domain.ranking.document import Document, from_record
 from strandline.domain.ranking.encoding import decode_segment, encode_segment
 from strandline.domain.ranking.search import Conditions, Hit, search
-from strandline.domain.ranking.segment import Changes, Segment, changed, empty, entry
+from strandline.domain.ranking.segment import Segment, empty
 
 _NO_CHANGES: Changes = MappingProxyType({})
 
@@ -88,8 +89,8 @@ def search_all(indexes: Sequence[Index], query: str, conditions: Conditions) -> 
     return search([index.segment for index in indexes], query, conditions)
 
 
-def _entries(group: str, documents: Iterable[Document]) -> list[Any]:
-    entries = {}
+def _entries(group: str, documents: Iterable[Document]) -> list[Entry]:
+    entries: dict[str, Entry] = {}
     for document in documents:
         if document.group != group or document.id in entries:
             raise ValueError(f"document {document.id!r} is in the wrong group or comes twice in {group!r}")

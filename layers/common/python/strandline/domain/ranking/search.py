@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import add, itemgetter
 
 from strandline.domain.ranking.analysis import analyze
-from strandline.domain.ranking.bm25 import Statistics, saturation, weighted
+from strandline.domain.ranking.bm25 import Statistics, length_norms, term_scores
 from strandline.domain.ranking.document import Document, instant
 from strandline.domain.ranking.segment import Segment
 
@@ -77,27 +77,26 @@ class Scorer:
     """BM25 of the documents of several segments for one query, with the statistics of all of them."""
 
     def __init__(self, segments: Sequence[Segment], query: Mapping[str, int]) -> None:
-        self._segments = segments
         statistics = reduce(add, (segment.statistics(query) for segment in segments), Statistics(0, 0, 0, {}))
-        self._mean_length = statistics.mean_length
-        self._weights = {term: repeats * statistics.idf(term) for term, repeats in query.items()}
+        weights = {term: repeats * statistics.idf(term) for term, repeats in query.items()}
+        self._parts = [_scores_by_term(segment, weights, statistics.mean_length) for segment in segments]
 
     def scores(self) -> Iterator[tuple[int, int, float]]:
         """Segment, number and score of every document with a term of the query."""
-        for part, segment in enumerate(self._segments):
+        for part, by_term in enumerate(self._parts):
             totals: dict[int, float] = {}
-            for term in self._weights:
-                for number, score in self._term_scores(segment, term):
+            for scores in by_term.values():
+                for number, score in scores.items():
                     totals[number] = totals.get(number, 0.0) + score
             yield from ((part, number, total) for number, total in totals.items())
 
     def explain(self, part: int, number: int) -> dict[str, float]:
         """What each term adds to the score of one document."""
-        segment = self._segments[part]
-        return {term: score for term in self._weights for at, score in self._term_scores(segment, term) if at == number}
+        return {term: scores[number] for term, scores in self._parts[part].items() if number in scores}
 
-    def _term_scores(self, segment: Segment, term: str) -> Iterator[tuple[int, float]]:
-        weight, mean = self._weights[term], self._mean_length
-        for number, in_text, in_extra in segment.postings(term):
-            length = weighted(segment.text_lengths[number], segment.extra_lengths[number])
-            yield number, weight * saturation(weighted(in_text, in_extra), length, mean)
+
+def _scores_by_term(
+    segment: Segment, weights: Mapping[str, float], mean_length: float
+) -> dict[str, dict[int, float]]:
+    norms = length_norms(segment.lengths(), mean_length)
+    return {term: term_scores(weight, segment.postings(term), norms) for term, weight in weights.items()}

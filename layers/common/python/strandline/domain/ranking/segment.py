@@ -1,25 +1,23 @@
-"""An immutable inverted index in the shape it is stored in, and how a changed one is made from it.
+"""An immutable inverted index in the shape it is stored in.
 
 Documents are numbered from 0 in order of (group, id), so a group is a range of numbers and the same content always
 has the same numbers. The postings of all terms lie behind each other in three arrays: the gap to the previous
-document number, and the term's counts in `text` and in `extra`. Nothing is decoded before it is asked for.
+document number, and the term's counts in `text` (to which the title belongs here) and in `extra`. Nothing is
+decoded before it is asked for.
 """
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from strandline.domain.ranking.analysis import Terms, terms_of
 from strandline.domain.ranking.bm25 import Statistics
-from strandline.domain.ranking.document import Document, from_record, to_record
+from strandline.domain.ranking.document import Document, from_record
 
-_MAX_COUNT = 255  # fits a byte; BM25 is within 1 % of its limit long before
-
-Posting = tuple[int, int, int]  # document number, count in text, count in extra
+Posting = tuple[int, int, int]  # document number, count in text (and title), count in extra
+Columns = tuple[Sequence[int], Sequence[int], Sequence[int]]  # the same of many documents
 
 
 def numbers(values: Iterable[int] = ()) -> "array[int]":
@@ -67,18 +65,19 @@ class Segment:
             return range(0)
         return range(self._group_starts[at], self._group_starts[at + 1])
 
+    def lengths(self) -> Iterator[tuple[int, int]]:
+        """Lengths of `text` and `extra` of every document, in order of number."""
+        return zip(self.text_lengths, self.extra_lengths, strict=True)
+
     def postings(self, term: str) -> Iterator[Posting]:
         """Where a term occurs, in order of document number."""
         at = self._position(term)
-        return iter(()) if at is None else self._postings_at(at)
+        return iter(()) if at is None else zip(*self.columns(at), strict=True)
 
-    def _postings_at(self, at: int) -> Iterator[Posting]:
+    def columns(self, at: int) -> Columns:
+        """Postings of the term at this place in `terms`, as columns."""
         span = slice(self._term_starts[at], self._term_starts[at + 1])
-        return zip(accumulate(self.gaps[span]), self.text_counts[span], self.extra_counts[span], strict=True)
-
-    def all_postings(self) -> Iterator[tuple[str, Iterator[Posting]]]:
-        """Every term with its postings, in order of terms."""
-        return ((term, self._postings_at(at)) for at, term in enumerate(self.terms))
+        return list(accumulate(self.gaps[span])), self.text_counts[span], self.extra_counts[span]
 
     def statistics(self, terms: Iterable[str]) -> Statistics:
         """Statistics for these terms. Documents that have expired but are still stored count."""
@@ -99,94 +98,6 @@ class Segment:
         return at if at < len(self.terms) and self.terms[at] == term else None
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An analysed document that is not in a segment yet."""
-
-    id: str
-    record: bytes
-    text_length: int
-    extra_length: int
-    term_counts: Mapping[str, tuple[int, int]]
-
-
-def entry(document: Document) -> Entry:
-    """Analyse a document. Raises ValueError for attributes that cannot be stored or compared."""
-    text, extra = terms_of(document.text), terms_of(document.extra)
-    in_text, in_extra = _term_counts(text), _term_counts(extra)
-    both = {term: (in_text[term], in_extra[term]) for term in in_text.keys() | in_extra.keys()}
-    return Entry(document.id, to_record(document), _length(text), _length(extra), both)
-
-
-def _term_counts(terms: Terms) -> Counter[str]:
-    return Counter(terms.content + terms.fallback)
-
-
-def _length(terms: Terms) -> int:
-    return len(terms.content or terms.fallback)
-
-
-Changes = Mapping[str, Sequence[Entry]]
-
-
 def empty() -> Segment:
     """A segment without documents."""
     return Segment([], numbers(), [], numbers(), numbers(), [], numbers(), numbers(), counts(), counts())
-
-
-def changed(old: Segment, changes: Changes) -> Segment:
-    """The segment with whole groups replaced; an empty sequence removes the group. Touches no other document's text."""
-    new = empty()
-    moved = [-1] * len(old.records)
-    added: dict[str, list[Posting]] = {}
-    for group in sorted(set(old.groups) | changes.keys()):
-        first = len(new.records)
-        if group in changes:
-            _add_entries(new, changes[group], added)
-        else:
-            _move_range(old, new, old.group_range(group), moved)
-        if size := len(new.records) - first:
-            new.groups.append(group)
-            new.group_sizes.append(size)
-    _merge_postings(old, new, moved, added)
-    return new
-
-
-def _add_entries(new: Segment, entries: Sequence[Entry], added: dict[str, list[Posting]]) -> None:
-    for item in sorted(entries, key=lambda item: item.id):
-        for term, (in_text, in_extra) in item.term_counts.items():
-            posting = (len(new.records), min(in_text, _MAX_COUNT), min(in_extra, _MAX_COUNT))
-            added.setdefault(term, []).append(posting)
-        new.records.append(item.record)
-        new.text_lengths.append(item.text_length)
-        new.extra_lengths.append(item.extra_length)
-
-
-def _move_range(old: Segment, new: Segment, span: range, moved: list[int]) -> None:
-    first = len(new.records)
-    moved[span.start : span.stop] = range(first, first + len(span))
-    new.records.extend(old.records[span.start : span.stop])
-    new.text_lengths.extend(old.text_lengths[span.start : span.stop])
-    new.extra_lengths.extend(old.extra_lengths[span.start : span.stop])
-
-
-def _merge_postings(old: Segment, new: Segment, moved: list[int], added: dict[str, list[Posting]]) -> None:
-    kept = {
-        term: [(number, text, extra) for was, text, extra in postings if (number := moved[was]) >= 0]
-        for term, postings in old.all_postings()
-    }
-    for term in sorted(kept.keys() | added.keys()):
-        _append_term(new, term, sorted(kept.get(term, []) + added.get(term, [])))
-
-
-def _append_term(new: Segment, term: str, postings: list[Posting]) -> None:
-    if not postings:
-        return
-    new.terms.append(term)
-    new.frequencies.append(len(postings))
-    before = 0
-    for number, in_text, in_extra in postings:
-        new.gaps.append(number - before)
-        new.text_counts.append(in_text)
-        new.extra_counts.append(in_extra)
-        before = number
