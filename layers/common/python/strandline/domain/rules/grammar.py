@@ -1,0 +1,127 @@
+"""Puts a sentence said in the first person into the third, where its grammar is certain enough."""
+
+import re
+
+from strandline.domain.rules.verbs import ADVERB, BASE, SUBJECTLESS, is_past, third_person
+from strandline.domain.rules.words import INTERJECTION, is_english
+
+MAX_MENTIONS = 3
+"""A sentence that would name its speaker more often than this is quoted instead."""
+
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|i)(?:['’](?P<short>m|ve|ll|d))?(?!['’.\w])|\b(?P<word>my|me|mine)\b", re.IGNORECASE
+)
+_UNSAFE = re.compile(
+    r"\b(?:we|us|our|ours|ourselves|you|your|yours|yourself|u|ur|myself|let['’]s|let me|and I|I and"
+    r"|me and|and me|or I|me too"
+    r"|[a-z]+ing me that|(?:am|do|did|have|can|should|would|could|was|had|will|than|as) I)\b"
+    r"|\b(?:we|you)['’]|[\"“”«»:?]|\bme neither\b|https?://",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!. ]+)")
+_NEXT_WORDS = re.compile(r" (?P<word>[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
+_COORDINATED = re.compile(
+    r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+)\b"
+)
+_FIRST_WORD = re.compile(r"[A-Za-z'’]+")
+_GERUND_SUBJECT = re.compile(r"[\w ]{3,60} (?:is|was|has|helps|makes|made|gives|gave|keeps|gets|brings)\b")
+_SHORT = {"m": " is", "ve": " has", "ll": " will"}
+_PARTICIPLE = re.compile(r" (?:better|never |always |just |already )?(?:been|gone|done|seen|\w+ed)\b")
+
+
+def to_third_person(sentence: str, name: str) -> str | None:
+    """The sentence with `name` for I, me and my,
+    its verbs agreeing; None where that is not certain to be right.
+
+    A sentence without any of these is returned as it is,
+    but for a leading interjection: whose it is must then be
+    clear from what stands before it.
+    """
+    if _UNSAFE.search(sentence) or not is_english(sentence):
+        return None
+    sentence = _without_lead(sentence)
+    if not _has_subject(sentence):
+        return None
+    parts: list[str] = []
+    end = mentions = 0
+    while (match := _FIRST_PERSON.search(sentence, end)) is not None:
+        replaced = _replacement(sentence, match, name)
+        mentions += 1
+        if replaced is None or mentions > MAX_MENTIONS:
+            return None
+        text, after = replaced
+        parts += [sentence[end : match.start()], text]
+        end = after
+    text = "".join([*parts, sentence[end:]])
+    return text[:1].upper() + text[1:] if parts or text else None
+
+
+def has_first_person(sentence: str) -> bool:
+    return _FIRST_PERSON.search(sentence) is not None
+
+
+def _without_lead(sentence: str) -> str:
+    """Without `Yeah,` or `Oh wow!` before the statement; never the whole sentence."""
+    at = 0
+    while (match := _LEAD.match(sentence, at)) is not None:
+        if match["word"].casefold() not in INTERJECTION or match.end() == len(sentence):
+            break
+        if (
+            match["word"].casefold() in ("so", "right", "great", "cool", "nice", "awesome")
+            and match["gap"] == " "
+        ):
+            break
+        at = match.end()
+    return sentence[at:]
+
+
+def _has_subject(sentence: str) -> bool:
+    """Whether it does not begin like `Glad I came`, `Went home` or `Looking forward to it`."""
+    first = _FIRST_WORD.match(sentence)
+    word = first[0].replace("’", "'").casefold() if first else ""
+    if word.endswith("ing"):
+        return _GERUND_SUBJECT.match(sentence) is not None
+    return word not in SUBJECTLESS and word not in BASE and not is_past(word)
+
+
+def _replacement(sentence: str, match: re.Match[str], name: str) -> tuple[str, int] | None:
+    """What stands for one mention of the speaker, and where the sentence goes on."""
+    word = (match["word"] or "").casefold()
+    if word in ("my", "mine"):
+        return _possessive(name), match.end()
+    if word == "me":
+        return name, match.end()
+    if match["short"]:
+        return name + _contracted(sentence, match), match.end()
+    return _with_verb(sentence, match.end(), name)
+
+
+def _possessive(name: str) -> str:
+    return name + ("'" if name.endswith("s") else "'s")
+
+
+def _contracted(sentence: str, match: re.Match[str]) -> str:
+    short = match["short"].lower()
+    if short == "d":
+        return " had" if _PARTICIPLE.match(sentence, match.end()) else " would"
+    return _SHORT[short]
+
+
+def _with_verb(sentence: str, at: int, name: str) -> tuple[str, int] | None:
+    """`name` with the adverbs and the verb that follow `I`, the verb in the third person."""
+    adverbs = ""
+    while (match := _NEXT_WORDS.match(sentence, at)) is not None:
+        word = match["word"].replace("’", "'")
+        if word.casefold() not in ADVERB:
+            verb = third_person(word.casefold())
+            if verb is None or (verb != word and _verb_goes_on(sentence, match.end())):
+                return None
+            return f"{name}{adverbs} {verb}", match.end()
+        adverbs += f" {word}"
+        at = match.end()
+    return None
+
+
+def _verb_goes_on(sentence: str, at: int) -> bool:
+    """Whether what may be a second verb of the same subject follows: `I love it and go there often`."""
+    return any(m["verb"] in BASE for m in _COORDINATED.finditer(sentence, at))
