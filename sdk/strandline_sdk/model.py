@@ -1,0 +1,175 @@
+"""The shapes that travel: plain dicts, typed. Fields may be added by a newer service; unknown ones are kept."""
+
+from typing import Any, Literal, NotRequired, Required, TypedDict
+
+Role = Literal["user", "assistant", "system", "tool"]
+ToolStatus = Literal["pending", "running", "completed", "error"]
+
+
+class TextPart(TypedDict):
+    type: Literal["text"]
+    text: str
+
+
+class ContextPart(TypedDict):
+    type: Literal["context"]
+    uri: str
+    context_type: NotRequired[str]
+    abstract: NotRequired[str]
+
+
+class ImageUrl(TypedDict):
+    url: str
+    detail: NotRequired[str]
+
+
+class ImagePart(TypedDict):
+    type: Literal["image_url"]
+    image_url: ImageUrl
+
+
+class ToolPart(TypedDict):
+    type: Literal["tool"]
+    tool_id: str
+    tool_name: NotRequired[str]
+    tool_input: NotRequired[Any]
+    tool_output: NotRequired[str]
+    tool_status: NotRequired[ToolStatus]
+
+
+Part = TextPart | ContextPart | ImagePart | ToolPart
+
+
+class Message(TypedDict, total=False):
+    """A message to append: `content` or `parts`, not both. `created_at` is RFC 3339."""
+
+    role: Required[Role]
+    content: str
+    parts: list[Part]
+    id: str
+    peer_id: str
+    created_at: str
+    turn_id: str
+    message_kind: str
+    metadata: dict[str, Any]
+
+
+class SessionSettings(TypedDict, total=False):
+    """What is fixed when a session is created. An `auto_commit_policy` of None turns automatic commits off."""
+
+    auto_commit_policy: dict[str, Any] | None
+    memory_policy: dict[str, Any] | None
+    metadata: dict[str, Any]
+
+
+class Session(TypedDict, total=False):
+    session_id: Required[str]
+    uri: Required[str]
+    created_at: str
+    updated_at: str
+    message_count: int
+    total_message_count: int
+    commit_count: int
+    pending_tokens: int
+    last_message_at: str | None
+    last_commit_at: str | None
+    auto_commit_policy: dict[str, Any] | None
+    memory_policy: dict[str, Any] | None
+    archives: dict[str, int]
+
+
+class MessageReceipt(TypedDict):
+    id: str
+    seq: int
+    duplicate: bool
+
+
+class Appended(TypedDict):
+    session_id: str
+    message_id: str
+    seq: int
+    message_count: int
+    pending_tokens: int
+
+
+class BatchAppended(TypedDict):
+    session_id: str
+    added: int
+    message_count: int
+    pending_tokens: int
+    messages: list[MessageReceipt]
+
+
+class Committed(TypedDict):
+    """`status` is "accepted" with a task and an archive, or "skipped" with a reason."""
+
+    session_id: str
+    status: Literal["accepted", "skipped"]
+    archived: bool
+    task_id: str | None
+    archive_uri: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class Task(TypedDict, total=False):
+    task_id: Required[str]
+    task_type: Required[str]
+    status: Required[Literal["pending", "running", "completed", "failed", "cancelled"]]
+    stage: str | None
+    resource_id: str
+    created_at: str
+    updated_at: str
+    attempts: int
+    result: dict[str, Any] | None
+    error: str | None
+
+
+class Memory(TypedDict, total=False):
+    path: Required[str]
+    uri: Required[str]
+    type: str
+    content: str
+    sha256: str
+    version: int
+    created_at: str
+    updated_at: str
+    sources: list[dict[str, Any]]
+
+
+class FindOptions(TypedDict, total=False):
+    """What narrows a search. `context_type` "message" searches raw messages; an option of None is left out."""
+
+    target_uri: str | None
+    limit: int | None
+    score_threshold: float | None
+    filter: dict[str, Any] | None
+    since: str | None
+    until: str | None
+    session_id: str | None
+    context_type: str | None
+    as_of: str | None
+    explain: bool | None
+
+
+class Hit(TypedDict, total=False):
+    """A found memory (`sources`, `category`) or message (`session_id`, `seq`, `role`, `peer_id`)."""
+
+    uri: Required[str]
+    context_type: Required[str]
+    score: Required[float]
+    abstract: Required[str]
+    category: str
+    sources: list[dict[str, Any]]
+    session_id: str
+    message_id: str
+    seq: int
+    role: str
+    peer_id: str | None
+    created_at: str
+
+
+class Found(TypedDict):
+    memories: list[Hit]
+    resources: list[Any]
+    skills: list[Any]
+    total: int

@@ -1,0 +1,266 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from strandline_sdk import ApiError, Client, Retry
+from tests.unit.sdk.fake_service import MEMORY, FakeService, failure
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def client(service: FakeService, pauses: list[float]) -> Iterator[Client]:
+    retry = Retry(attempts=4, first_pause=0.2, longest_pause=10)
+    with Client("http://test", "good", retry=retry, transport=service, sleep=pauses.append) as client:
+        yield client
+
+
+def body(request: httpx.Request) -> Any:
+    return json.loads(request.content)
+
+
+# ---- routes
+
+
+def test_a_session_is_created_read_and_deleted(client: Client, service: FakeService) -> None:
+    created = client.create_session("a", auto_commit_policy=None, metadata={"x": 1})
+    assert created["session_id"] == "a"
+    assert body(service.requests[0]) == {"session_id": "a", "auto_commit_policy": None, "metadata": {"x": 1}}
+    assert client.session("a")["total_message_count"] == 0
+    assert client.delete_session("a")["erased"] == {"s3": 1}
+    with pytest.raises(ApiError, match="NOT_FOUND"):
+        client.session("a")
+
+
+def test_a_session_without_id_or_settings_sends_an_empty_object(client: Client, service: FakeService) -> None:
+    assert client.create_session()["session_id"] == "generated"
+    assert body(service.requests[0]) == {}
+
+
+def test_session_ids_are_one_path_segment(client: Client, service: FakeService) -> None:
+    client.append("a/b ü?", {"role": "user", "content": "hello"})
+    assert service.requests[0].url.raw_path == b"/api/v1/sessions/a%2Fb%20%C3%BC%3F/messages"
+    assert client.session("a/b ü?")["message_count"] == 1
+
+
+def test_a_list_is_read_page_by_page_and_only_as_far_as_asked(client: Client, service: FakeService) -> None:
+    service.page = 2
+    for name in "abcde":
+        client.create_session(name)
+    sessions = client.sessions(page_size=2)
+    assert next(sessions)["session_id"] == "e"
+    assert service.paths("GET") == ["/api/v1/sessions"]
+    assert [session["session_id"] for session in sessions] == ["d", "c", "b", "a"]
+    assert len(service.paths("GET")) == 3
+
+
+def test_the_log_is_read_to_its_end(client: Client) -> None:
+    client.append_batch("a", [{"role": "user", "content": str(n)} for n in range(7)])
+    assert [message["content"] for message in client.messages("a", page_size=3)] == list("0123456")
+    assert [message["seq"] for message in client.messages("a", after_seq=5)] == [6, 7]
+
+
+def test_memories_are_listed_read_written_and_deleted(client: Client, service: FakeService) -> None:
+    assert [memory["path"] for memory in client.memories("events/", memory_type="events")] == [MEMORY["path"]]
+    assert list(client.memories("profile")) == []
+    assert client.memory(str(MEMORY["path"]))["content"] == MEMORY["content"]
+    client.put_memory("entities/a b.md", "text", new=True)
+    assert service.requests[-1].headers["If-None-Match"] == "*"
+    client.put_memory("entities/a b.md", "other", if_match="abc")
+    assert service.requests[-1].headers["If-Match"] == '"abc"'
+    assert client.memory("/entities/a b.md")["content"] == "other"
+    client.delete_memory("entities/a b.md")
+    with pytest.raises(ApiError, match="no such memory"):
+        client.memory("entities/a b.md")
+
+
+def test_find_leaves_out_what_is_not_given(client: Client, service: FakeService) -> None:
+    found = client.find("bowl", limit=3, since=None, session_id=None)
+    assert found["memories"][0]["category"] == "events"
+    assert body(service.requests[0]) == {"query": "bowl", "limit": 3}
+
+
+def test_health_needs_no_key(service: FakeService) -> None:
+    assert Client("http://test", "", transport=service).health()["version"] == "0.0.0"
+
+
+def test_tasks_are_waited_for_in_order(client: Client, service: FakeService, pauses: list[float]) -> None:
+    service.polls = 3
+    tasks = []
+    for name in "ab":
+        client.append(name, {"role": "user", "content": "x"})
+        tasks.append(client.commit(name)["task_id"] or "")
+    ended = list(client.wait_for_tasks(tasks))
+    assert [(task["resource_id"], task["status"]) for task in ended] == [
+        ("a", "completed"),
+        ("b", "completed"),
+    ]
+    assert len(pauses) == 4
+
+
+def test_waiting_ends_with_the_timeout(client: Client, service: FakeService) -> None:
+    service.polls = 1_000_000
+    client.append("a", {"role": "user", "content": "x"})
+    task_id = client.commit("a")["task_id"]
+    with pytest.raises(TimeoutError, match="task-1 is still running after 0 s"):
+        client.wait_for_task(task_id or "", timeout=0)
+
+
+# ---- identity
+
+
+def test_the_key_and_names_travel_in_headers(service: FakeService) -> None:
+    client = Client("http://test/", "good", account="acme", user="mia", transport=service)
+    list(client.sessions())
+    list(client.acting_for("ben").sessions())
+    sent = [(r.headers["X-Strandline-Account"], r.headers["X-Strandline-User"]) for r in service.requests]
+    assert sent == [("acme", "mia"), ("acme", "ben")]
+    assert {request.headers["X-API-Key"] for request in service.requests} == {"good"}
+
+
+def test_url_and_key_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, service: FakeService) -> None:
+    monkeypatch.setenv("STRANDLINE_URL", "http://elsewhere:1")
+    monkeypatch.setenv("STRANDLINE_KEY", "good")
+    list(Client(transport=service).sessions())
+    assert str(service.requests[0].url).startswith("http://elsewhere:1/api/v1/")
+    monkeypatch.delenv("STRANDLINE_URL")
+    assert Client(transport=service).url == "http://127.0.0.1:8787"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"url": "127.0.0.1:8787"}, "must be like"),
+        ({"url": "ftp://host"}, "must be like"),
+        ({"url": "http://host:port"}, "not a URL"),
+        ({"key": "se\ncret"}, "X-API-Key travels in an HTTP header"),
+        ({"user": "Zoë"}, "X-Strandline-User"),
+    ],
+)
+def test_what_cannot_be_sent_is_refused_at_once(arguments: dict[str, str], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem) as refused:
+        Client(**{"url": "http://test", "key": "good", **arguments})  # type: ignore[arg-type]
+    assert "cret" not in str(refused.value)
+
+
+def test_the_key_is_in_no_representation() -> None:
+    assert "sesame" not in repr(Client("http://test", "sesame"))
+
+
+# ---- errors and repetition
+
+
+def test_a_refusal_carries_everything_the_service_says(client: Client) -> None:
+    with pytest.raises(ApiError) as refused:
+        client.append_batch("a", [{"role": "user", "content": "refuse me"}])
+    error = refused.value
+    assert (error.code, error.status, error.retryable, error.request_id) == (
+        "INVALID_ARGUMENT",
+        400,
+        False,
+        "r-1",
+    )
+    assert (
+        str(error)
+        == "INVALID_ARGUMENT: messages.0.content: refused; messages.1.content: refused (request r-1)"
+    )
+
+
+@pytest.mark.parametrize(
+    "passing",
+    [
+        failure(409, "ABORTED"),
+        failure(503, "UNAVAILABLE"),
+        httpx.Response(503, json={"message": "Service Unavailable"}),
+        httpx.Response(502, text="<html>"),
+        httpx.Response(429, json={"message": "Too Many Requests"}),
+        httpx.ConnectError("refused"),
+        httpx.ReadTimeout("slow"),
+        httpx.RemoteProtocolError("closed"),
+    ],
+)
+def test_what_passes_is_repeated(
+    client: Client, service: FakeService, pauses: list[float], passing: httpx.Response | httpx.TransportError
+) -> None:
+    service.failures.append(passing)
+    client.append("a", {"role": "user", "content": "x"})
+    assert len(service.requests) == 2
+    assert len(pauses) == 1
+    assert 0 <= pauses[0] <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (failure(409, "ALREADY_EXISTS"), "ALREADY_EXISTS"),
+        (failure(412, "FAILED_PRECONDITION"), "FAILED_PRECONDITION"),
+        (httpx.Response(413, json={"message": "Request Entity Too Large"}), "PAYLOAD_TOO_LARGE"),
+        (httpx.Response(403, json={"message": "Forbidden"}), "PERMISSION_DENIED"),
+        (httpx.Response(500, text="oops"), "INTERNAL"),
+        (httpx.Response(200, text="<html>a login page</html>"), "INTERNAL"),
+        (httpx.Response(200, json=["not", "an", "envelope"]), "INTERNAL"),
+        (httpx.UnsupportedProtocol("no"), "INVALID_ARGUMENT"),
+    ],
+)
+def test_what_does_not_pass_is_not_repeated(
+    client: Client, service: FakeService, answer: httpx.Response | httpx.TransportError, code: str
+) -> None:
+    service.failures.append(answer)
+    with pytest.raises(ApiError) as refused:
+        client.session("a")
+    assert refused.value.code == code
+    assert not refused.value.retryable
+    assert len(service.requests) == 1
+
+
+def test_the_answer_says_how_long_to_wait(client: Client, service: FakeService, pauses: list[float]) -> None:
+    service.failures.append(failure(503, "UNAVAILABLE", retry_after="3"))
+    client.append("a", {"role": "user", "content": "x"})
+    assert pauses == [3.0]
+
+
+def test_an_answer_that_asks_for_too_long_is_an_error(client: Client, service: FakeService) -> None:
+    service.failures.append(failure(429, "RESOURCE_EXHAUSTED", retry_after="3600"))
+    with pytest.raises(ApiError) as refused:
+        client.session("a")
+    assert refused.value.retry_after == 3600
+    assert len(service.requests) == 1
+
+
+def test_repeating_ends(client: Client, service: FakeService, pauses: list[float]) -> None:
+    service.failures.extend(httpx.ConnectError("refused") for _ in range(9))
+    with pytest.raises(ApiError, match="no connection to test:http") as refused:
+        client.session("a")
+    assert (refused.value.code, refused.value.status, refused.value.retryable) == ("UNAVAILABLE", None, True)
+    assert len(service.requests) == 4
+    assert len(pauses) == 3
+
+
+def test_a_message_keeps_its_id_when_it_is_sent_again(client: Client, service: FakeService) -> None:
+    service.failures.append(httpx.ReadError("answer lost"))
+    client.append("a", {"role": "user", "content": "x"})
+    first, second = map(body, service.requests)
+    assert first == second
+    assert first["id"]
+    assert client.append("a", {"role": "user", "content": "y", "id": "own"})["message_id"] == "own"
+
+
+def test_a_write_keeps_its_idempotency_key_when_it_is_sent_again(
+    client: Client, service: FakeService
+) -> None:
+    service.failures.append(httpx.ReadError("answer lost"))
+    client.commit("a")
+    client.commit("a")
+    keys = [request.headers["Idempotency-Key"] for request in service.requests]
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_lone_surrogate_reaches_the_service_as_an_escape(client: Client, service: FakeService) -> None:
+    client.append("a", {"role": "user", "content": "x\ud800"})
+    assert b"\\ud800" in service.requests[0].content
