@@ -1,0 +1,51 @@
+"""What commands print: one JSON document, or lines for people."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+import click
+
+from strandline_sdk.cli.base import wants_json
+
+MESSAGE_WIDTH = 300
+
+
+def emit(document: object, lines: Iterable[str]) -> None:
+    """Prints the document with `--json`, the lines otherwise."""
+    if wants_json():
+        text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        click.echo(text.encode("utf-8", "replace"), nl=False)
+        return
+    for line in lines:
+        click.echo(line)
+
+
+def shown(text: object, width: int = MESSAGE_WIDTH) -> str:
+    """Stored text on one line of a terminal: no line breaks or control characters, cut to `width`."""
+    line = " ".join(str(text).split())
+    visible = "".join(c if c.isprintable() else "\ufffd" for c in line)
+    return visible if len(visible) <= width else visible[: width - 1] + "…"
+
+
+def minute(time: str | None) -> str:
+    """An RFC 3339 time cut to the minute."""
+    return time[:16].replace("T", " ") if time else "-"
+
+
+@contextmanager
+def progress(label: str, length: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr; what is yielded advances it, from any thread. No bar without a terminal or with `--json`."""
+    if wants_json() or not sys.stderr.isatty() or not length:
+        yield lambda _: None
+        return
+    lock = Lock()
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+
+        def advance(steps: int) -> None:
+            with lock:
+                bar.update(steps)
+
+        yield advance
