@@ -7,7 +7,7 @@ nothing new is skipped.
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from strandline_sdk.client import Client
@@ -52,10 +52,17 @@ class Uploader:
         rest = iter(sessions)
         with ThreadPoolExecutor(jobs) as pool:
             running = {pool.submit(self.store, session) for session in itertools.islice(rest, 2 * jobs)}
-            while running:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                running |= {pool.submit(self.store, session) for session in itertools.islice(rest, len(done))}
-                yield from _results(done, running)
+            try:
+                while running:
+                    done, running = wait(running, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+                    running |= {
+                        pool.submit(self.store, session) for session in itertools.islice(rest, len(done))
+                    }
+            finally:
+                for future in running:
+                    future.cancel()
 
     def store(self, session: ImportedSession) -> Uploaded:
         """Stores one session and commits it."""
@@ -78,16 +85,6 @@ class Uploader:
         task_id = client.commit(session.session_id)["task_id"] if self.commit else None
         duplicates = len(session.messages) - added
         return Uploaded(session.session_id, session.conversation, added, duplicates, task_id)
-
-
-def _results(done: Iterable[Future[Uploaded]], running: Iterable[Future[Uploaded]]) -> Iterator[Uploaded]:
-    try:
-        for future in done:
-            yield future.result()
-    except ApiError:
-        for future in running:
-            future.cancel()
-        raise
 
 
 def _known_ids(client: Client, session_id: str) -> set[str]:

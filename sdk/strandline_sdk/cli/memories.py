@@ -1,10 +1,14 @@
 """`strandline memories`."""
 
+import re
+
 import click
 
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
 from strandline_sdk.cli.output import emit, minute, shown
 from strandline_sdk.model import Memory
+
+_URI_PREFIX = re.compile(r"^viking://user/[^/]+/memories/")
 
 
 @click.group(cls=Group)
@@ -27,9 +31,9 @@ def ls(settings: Settings, prefix: str | None, memory_type: str | None) -> None:
 @click.argument("path")
 @pass_settings
 def cat(settings: Settings, path: str) -> None:
-    """Print a memory as it is stored."""
+    """Print a memory as it is stored. PATH may also be a memory's viking:// URI, as search shows it."""
     with settings.client() as client:
-        memory = client.memory(path)
+        memory = client.memory(_URI_PREFIX.sub("", path))
     if wants_json():
         emit(memory, ())
     else:

@@ -13,6 +13,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from strandline_sdk.importers import times
@@ -39,10 +40,15 @@ def recognises(first: Entry) -> bool:
 def sessions(entries: Iterable[Entry]) -> Iterator[ImportedSession]:
     """One session per conversation; entries that are messages themselves are one conversation together."""
     for number, conversation in enumerate(_conversations(entries), start=1):
-        name = conversation.place.path.stem[:_LONGEST_NAME]
+        name = _name(conversation.place.path)
         messages = list(_messages(conversation, f"{name}-{number}"))
         if messages:
             yield ImportedSession(f"{name}-{number}", name, messages)
+
+
+def _name(path: Path) -> str:
+    """The file's name without its ending, cut to a length, as valid Unicode."""
+    return path.stem.encode("utf-8", "replace").decode()[:_LONGEST_NAME]
 
 
 def _conversations(entries: Iterable[Entry]) -> Iterator[_Conversation]:

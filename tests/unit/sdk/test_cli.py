@@ -57,6 +57,7 @@ def test_memories_are_listed_and_printed(service: FakeService) -> None:
         "2024-03-02 09:30  events        events/2024/03/02/pottery.md\n"
     )
     assert run(service, "memories", "cat", str(MEMORY["path"])).stdout == MEMORY["content"]
+    assert run(service, "memories", "cat", str(MEMORY["uri"])).stdout == MEMORY["content"]
 
 
 def test_a_memory_is_printed_byte_for_byte(service: FakeService) -> None:

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,19 @@ def test_an_empty_conversation_is_passed_over_but_counted(tmp_path: Path) -> Non
     sessions = imported(tmp_path, [{"messages": [HELLO]}, {"messages": []}, [HELLO]])
     assert [session.session_id for session in sessions] == ["chat-1", "chat-3"]
     assert imported(tmp_path, []) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "session_id"),
+    [
+        ("a b.c.json", "a b.c-1"),
+        ("窯.jsonl", "窯-1"),
+        ("x" * 200, "x" * 100 + "-1"),
+        (os.fsdecode(b"\xff.json"), "?-1"),
+    ],
+)
+def test_the_session_is_named_after_the_file(tmp_path: Path, file: str, session_id: str) -> None:
+    assert imported(tmp_path, [HELLO], file)[0].session_id == session_id
 
 
 # ---- ids
