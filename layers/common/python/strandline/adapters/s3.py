@@ -1,0 +1,149 @@
+"""`ports.ObjectStore` on an S3 bucket.
+
+Requests per call: one, and one more per further page of a listing. Conditional writes are sent exactly once; reads
+and unconditional writes are repeated by the SDK. A missing key under `If-Match` is 404 on AWS and 412 on some other
+stores: both are ConditionFailed.
+"""
+
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from botocore.config import Config
+from botocore.exceptions import ClientError
+
+from strandline.adapters import aws
+from strandline.ports import Condition, ConditionFailed, Contended, IfMatch, Stored, Version
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+_CONTENT_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".md": "text/markdown; charset=utf-8",
+}
+_NO_OBJECT = {"NoSuchKey"}
+_NO_VERSION = {
+    "NoSuchKey",
+    "NoSuchVersion",
+    "InvalidArgument",
+    "MethodNotAllowed",
+}  # an odd id; a delete marker
+_REFUSALS = {
+    "412": ConditionFailed,
+    "NoSuchKey": ConditionFailed,
+    "ConditionalRequestConflict": Contended,
+    "OperationAborted": Contended,
+}
+
+
+class S3Objects:
+    """One versioned bucket. `client` makes a client from a configuration, when it is first needed."""
+
+    def __init__(self, bucket: str, client: Callable[[Config], "S3Client"] = aws.s3) -> None:
+        self._bucket = bucket
+        self._client = client
+
+    @cached_property
+    def _once(self) -> "S3Client":
+        return self._client(aws.ONCE)
+
+    @cached_property
+    def _repeating(self) -> "S3Client":
+        return self._client(aws.REPEATING)
+
+    def get(self, key: str) -> Stored | None:
+        try:
+            return self._read(Key=key)
+        except KeyError:
+            return None
+
+    def get_unless(self, key: str, etag: str) -> Stored | None:
+        try:
+            return self._read(Key=key, IfNoneMatch=etag)
+        except ClientError as error:
+            if aws.status_of(error) == 304:
+                return None
+            raise
+
+    def get_version(self, key: str, version_id: str) -> bytes:
+        return self._read(Key=key, VersionId=version_id).body
+
+    def _read(self, **request: Any) -> Stored:
+        """Raises KeyError for what is not there: no object, no such version, or a delete marker."""
+        with aws.store_errors():
+            try:
+                answer = self._repeating.get_object(Bucket=self._bucket, **request)
+            except ClientError as error:
+                if _is_absence(error, request):
+                    raise KeyError(request["Key"]) from error
+                raise
+            return Stored(answer["Body"].read(), answer["ETag"])
+
+    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
+        client = self._repeating if when is None else self._once
+        with aws.store_errors(_REFUSALS):
+            answer = client.put_object(
+                Bucket=self._bucket,
+                Key=key,
+                Body=body,
+                ContentType=_content_type(key),
+                ChecksumCRC32=b64encode(zlib.crc32(body).to_bytes(4, "big")).decode(),
+                **_headers(when),
+            )
+        return answer["ETag"]
+
+    def delete(self, key: str, *, when: IfMatch | None = None) -> None:
+        client = self._repeating if when is None else self._once
+        with aws.store_errors(_REFUSALS):
+            client.delete_object(Bucket=self._bucket, Key=key, **_headers(when))
+
+    def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
+        more = True
+        while more:
+            with aws.store_errors():
+                page = self._repeating.list_objects_v2(Bucket=self._bucket, Prefix=prefix, StartAfter=after)
+            found = [entry["Key"] for entry in page.get("Contents", ())]
+            yield from found
+            more = page["IsTruncated"] and bool(found)
+            after = found[-1] if found else after
+
+    def versions(self, key: str) -> Sequence[Version]:
+        found: list[tuple[bool, Version]] = []
+        request: dict[str, Any] = {}
+        while True:
+            with aws.store_errors():
+                page = self._repeating.list_object_versions(Bucket=self._bucket, Prefix=key, **request)
+            found += _versions(key, page)
+            # the key itself sorts before every longer one
+            if not page["IsTruncated"] or page.get("NextKeyMarker") != key:
+                break
+            request = {"KeyMarker": key, "VersionIdMarker": page["NextVersionIdMarker"]}
+        # S3 lists both kinds newest first, but apart, and its times have whole seconds only
+        newest_first = sorted(found, key=lambda entry: (entry[0], entry[1].at), reverse=True)
+        return [version for _, version in newest_first]
+
+
+def _is_absence(error: ClientError, request: dict[str, Any]) -> bool:
+    return aws.code_of(error) in (_NO_VERSION if "VersionId" in request else _NO_OBJECT)
+
+
+def _headers(when: Condition | None) -> dict[str, Any]:
+    if when is None:
+        return {}
+    return {"IfMatch": when.etag} if isinstance(when, IfMatch) else {"IfNoneMatch": "*"}
+
+
+def _content_type(key: str) -> str:
+    return _CONTENT_TYPES.get(key[key.rfind(".") :], "application/octet-stream")
+
+
+def _versions(key: str, page: Any) -> Iterator[tuple[bool, Version]]:
+    for kind in ("Versions", "DeleteMarkers"):
+        for row in page.get(kind, ()):
+            if row["Key"] == key:
+                version = Version(row["VersionId"], row["LastModified"], kind == "DeleteMarkers")
+                yield row["IsLatest"], version
