@@ -42,7 +42,9 @@ class ExtractRequested(BaseModel):
     version: Literal[1] = 1
     session: SessionRef
     archive: int = Field(ge=1)
-    attempt: int = Field(default=1, ge=1, description="1, and one more for each retry asked for or healed")
+    first: int = Field(ge=1, description="seq of the archive's first message")
+    last: int = Field(ge=1, description="seq of its last message")
+    task_id: str
 
 
 class MergeRequested(BaseModel):
@@ -54,7 +56,9 @@ class MergeRequested(BaseModel):
     version: Literal[1] = 1
     session: SessionRef
     archive: int = Field(ge=1)
-    attempt: int = Field(default=1, ge=1)
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+    task_id: str
 
 
 Message = CommitRequested | ExtractRequested | MergeRequested

@@ -1,16 +1,16 @@
 """Errors by what the caller should do about them.
 
-    StrandlineError
-    ├── InvalidArgument, InvalidUri   change the request            400
-    ├── Unauthenticated               send a valid key              401
-    ├── PermissionDenied              use another key               403
-    ├── NotFound                      it is not there, or not yours 404
-    ├── AlreadyExists, Conflict       look at what is there first   409
-    ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
-    ├── FailedPrecondition            read again, then decide       412
-    ├── PayloadTooLarge               send less                     413
-    ├── Unimplemented                 not offered here              501
-    └── Unavailable                   repeat later                  503, retryable: it may have been done; repeating is safe
+StrandlineError
+├── InvalidArgument, InvalidUri   change the request            400
+├── Unauthenticated               send a valid key              401
+├── PermissionDenied              use another key               403
+├── NotFound                      it is not there, or not yours 404
+├── AlreadyExists, Conflict       look at what is there first   409
+├── Aborted                       repeat the request as it is   409, retryable: nothing was written
+├── FailedPrecondition            read again, then decide       412
+├── PayloadTooLarge               send less                     413
+├── Unimplemented                 not offered here              501
+└── Unavailable                   repeat later                  503, retryable: perhaps done; repeating is safe
 """
 
 from collections.abc import Mapping

@@ -16,7 +16,9 @@ class Turn(BaseModel):
 
     seq: int = Field(ge=1, description="position in the session, from 1")
     role: str = Field(description="user, assistant, system or tool")
-    speaker: str | None = Field(default=None, description="peer id of the speaker; None is the user (or the assistant)")
+    speaker: str | None = Field(
+        default=None, description="peer id of the speaker; None is the user (or the assistant)"
+    )
     text: str
     at: datetime = Field(description="the message's own time, with offset; relative dates count from it")
 
@@ -36,7 +38,9 @@ class Claim(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    text: str = Field(min_length=1, max_length=2000, description="one line; relative dates resolved, speaker named")
+    text: str = Field(
+        min_length=1, max_length=2000, description="one line; relative dates resolved, speaker named"
+    )
     seq_from: int = Field(ge=1)
     seq_to: int = Field(ge=1)
     quote: str = Field(min_length=1, description="verbatim text of one of the cited messages")

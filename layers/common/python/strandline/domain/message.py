@@ -136,7 +136,7 @@ class Draft:
 
 
 def hash_id(message_id: str) -> bytes:
-    """8 bytes that stand for a message id in the head. Two of the 1,024 ids kept collide once in about 10^13 appends."""
+    """8 bytes that stand for a message id in the head: a new id meets one of the 1,024 kept once in 10^16 appends."""
     return hashlib.blake2b(message_id.encode(), digest_size=ID_HASH_BYTES).digest()
 
 
@@ -145,7 +145,9 @@ def dumps(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
     except UnicodeEncodeError as error:
-        raise InvalidArgument("text contains a lone surrogate, which is not valid Unicode; remove it") from error
+        raise InvalidArgument(
+            "text contains a lone surrogate, which is not valid Unicode; remove it"
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"a value cannot be stored as JSON: {error}") from error
 
@@ -158,7 +160,9 @@ def split(message: MessageIn) -> Sequence[MessageIn]:
     parts = message.parts or []
     if message.role != "user" or len(parts) < 2 or not all(isinstance(p, ToolPart) for p in parts):
         return [message]
-    ids = [message.id if n == 1 or message.id is None else f"{message.id}/{n}" for n in range(1, len(parts) + 1)]
+    ids = [
+        message.id if n == 1 or message.id is None else f"{message.id}/{n}" for n in range(1, len(parts) + 1)
+    ]
     return [message.model_copy(update={"parts": [p], "id": i}) for p, i in zip(parts, ids, strict=True)]
 
 

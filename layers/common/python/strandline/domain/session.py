@@ -32,13 +32,12 @@ class Segment:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that is not done: its number, its range, and since when; `reason` once it has failed."""
+    """An archive that is not done: its number, its range, when it was committed; `reason` once it has failed."""
 
     number: int
     first: int
     last: int
     at: str
-    attempt: int = 1
     reason: str | None = None
 
 
@@ -154,10 +153,11 @@ def tail_segment(head: Head) -> Segment:
 
 
 def spill(head: Head, segment: Segment) -> Head:
-    """The tail is in `segment` now. A head whose tail is another one meanwhile is left as it is."""
-    if not head.tail or (segment.first, segment.last) != (head.tail_from, head.last_seq):
+    """The front of the tail is in `segment` now. A head whose tail does not begin with it is left as it is."""
+    if segment.first != head.tail_from or segment.last > head.last_seq:
         return head
-    return replace(head, segments=(*head.segments, segment), tail=(), tail_bytes=0)
+    tail = head.tail[segment.last - segment.first + 1 :]
+    return replace(head, segments=(*head.segments, segment), tail=tail, tail_bytes=sum(map(len, tail)))
 
 
 @dataclass(frozen=True)
@@ -206,13 +206,18 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
 
 
 def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | None, now: str) -> Head:
-    """A pending archive is done, or has failed for `reason`. Anything else but pending is left as it is."""
-    settled = next((a for a in head.pending if a.number == number), None)
+    """A pending archive has failed for `reason`; or a pending or failed one is done, its memories merged after all.
+
+    Any other archive is left as it is.
+    """
+    open_ones = head.pending if reason is not None else (*head.pending, *head.failed)
+    settled = next((a for a in open_ones if a.number == number), None)
     if settled is None:
         return head
     rest = tuple(a for a in head.pending if a.number != number)
+    failed = tuple(a for a in head.failed if a.number != number)
     if reason is not None:
-        failed = tuple(sorted((*head.failed, replace(settled, reason=reason)), key=lambda a: a.number))
+        failed = tuple(sorted((*failed, replace(settled, reason=reason)), key=lambda a: a.number))
         return replace(head, pending=rest, failed=failed, updated_at=now)
     totals = dict(head.memories_extracted)
     for kind, count in extracted.items():
@@ -220,6 +225,7 @@ def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | 
     return replace(
         head,
         pending=rest,
+        failed=failed,
         completed=head.completed + 1,
         latest_done=max(head.latest_done, number),
         memories_extracted=totals,
@@ -228,19 +234,14 @@ def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | 
 
 
 def retry(head: Head, number: int, *, now: str) -> Head:
-    """A failed archive is pending again, one attempt later. Anything else but failed is left as it is."""
+    """A failed archive is pending again. Anything else but failed is left as it is."""
     again = next((a for a in head.failed if a.number == number), None)
     if again is None:
         return head
-    revived = replace(again, reason=None, at=now, attempt=again.attempt + 1)
-    pending = tuple(sorted((*head.pending, revived), key=lambda a: a.number))
-    return replace(head, pending=pending, failed=tuple(a for a in head.failed if a.number != number), updated_at=now)
-
-
-def touch(head: Head, number: int, *, now: str) -> Head:
-    """A pending archive is handed to the workers once more: its clock starts again."""
-    pending = tuple(replace(a, at=now, attempt=a.attempt + 1) if a.number == number else a for a in head.pending)
-    return replace(head, pending=pending, updated_at=now)
+    pending = tuple(sorted((*head.pending, replace(again, reason=None)), key=lambda a: a.number))
+    return replace(
+        head, pending=pending, failed=tuple(a for a in head.failed if a.number != number), updated_at=now
+    )
 
 
 def bury(head: Head, *, now: str) -> Head:
@@ -255,4 +256,3 @@ def bury(head: Head, *, now: str) -> Head:
         commit_count=head.commit_count,
         buried_at=now,
     )
-

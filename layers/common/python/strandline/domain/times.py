@@ -4,7 +4,10 @@ from datetime import UTC, datetime
 
 
 def stamp(at: datetime) -> str:
-    """`2026-11-29T21:46:24.123Z`; a time without an offset is taken as UTC. Raises OverflowError outside years 1–9999."""
+    """`2026-11-29T21:46:24.123Z`; a time without an offset is taken as UTC.
+
+    Raises OverflowError outside the years 1 to 9999.
+    """
     utc = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
     return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

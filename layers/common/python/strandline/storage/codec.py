@@ -28,7 +28,7 @@ class HeadCodec:
         meta["segments"] = [(s.first, s.last, s.tokens, s.bytes) for s in value.segments]
         meta["pending"] = [_archive_row(a) for a in value.pending]
         meta["failed"] = [_archive_row(a) for a in value.failed]
-        return b"%s,\"tail\":[%s]}" % (dumps(meta)[:-1], b",".join(value.tail))
+        return b'%s,"tail":[%s]}' % (dumps(meta)[:-1], b",".join(value.tail))
 
     def decode(self, body: bytes) -> tuple[Head, Stamp]:
         row: dict[str, Any] = json.loads(body)
@@ -45,5 +45,5 @@ class HeadCodec:
         return head, Stamp(row["revision"], tuple((w, r) for w, r in row["writes"]))
 
 
-def _archive_row(archive: Archive) -> tuple[int, int, int, str, int, str | None]:
-    return archive.number, archive.first, archive.last, archive.at, archive.attempt, archive.reason
+def _archive_row(archive: Archive) -> tuple[int, int, int, str, str | None]:
+    return archive.number, archive.first, archive.last, archive.at, archive.reason

@@ -25,8 +25,8 @@ from strandline.domain.errors import Aborted, StrandlineError, Unavailable
 from strandline.ports import (
     Ambiguous,
     Clock,
-    ConditionFailed,
     Condition,
+    ConditionFailed,
     Contended,
     Ids,
     IfAbsent,
@@ -99,7 +99,14 @@ class Documents(Generic[V]):
     tries its write before it reads."""
 
     def __init__(
-        self, store: ObjectStore, codec: Codec[V], clock: Clock, ids: Ids, *, warm: int = 0, retry: Retry | None = None
+        self,
+        store: ObjectStore,
+        codec: Codec[V],
+        clock: Clock,
+        ids: Ids,
+        *,
+        warm: int = 0,
+        retry: Retry | None = None,
     ) -> None:
         self._store = store
         self._codec = codec
@@ -152,7 +159,9 @@ class Documents(Generic[V]):
                 self._cache.popitem(last=False)
         return entry
 
-    def _write(self, key: str, base: Versioned[V] | None, value: V, write_id: str) -> Versioned[V]:
+    def write(self, key: str, base: Versioned[V] | None, value: V, write_id: str) -> Versioned[V]:
+        """One conditional write over `base` (None: where nothing is). Raises the store's ConditionFailed, Contended or
+        Ambiguous: for callers whose change depends on more than this document, who look at everything again."""
         stamp = (base.stamp if base else Stamp()).next(write_id)
         condition: Condition = IfMatch(base.etag) if base else IfAbsent()
         try:
@@ -213,7 +222,7 @@ class _Update(Generic[V, R]):
         revision = (base.stamp.revision if base else 0) + 1
         self._tried[revision] = change.result
         try:
-            self._documents._write(self._key, base, value, self._write_id)
+            self._documents.write(self._key, base, value, self._write_id)
         except Ambiguous:
             self._unclear = True
             return None
@@ -228,5 +237,7 @@ class _Update(Generic[V, R]):
 
     def _given_up(self) -> Aborted | Unavailable:
         if self._unclear:
-            return Unavailable("the write was not answered; repeat the request: what has happened is not done twice")
+            return Unavailable(
+                "the write was not answered; repeat the request: what has happened is not done twice"
+            )
         return Aborted("too many writers at once; nothing was written, repeat the request")

@@ -4,7 +4,7 @@
     v1/<account>/<user>/sessions/<session>/<incarnation>/segments/<first>-<last>.jsonl immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/archives/<n>/<file>           immutable
     v1/<account>/<user>/memories/<path>                                                CAS documents
-    v1/<account>/<user>/index/<kind>.json                                              CAS documents, derived
+    v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/journal/<id>.json                                              immutable
 
 Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
@@ -32,7 +32,9 @@ def encode(name: str) -> str:
     if segment in (".", ".."):
         segment = segment.replace(".", "%2E")
     if not segment or len(segment.encode()) > MAX_SEGMENT_BYTES:
-        raise InvalidArgument(f"an id must have 1 to {MAX_SEGMENT_BYTES} bytes (percent-encoded): {name[:40]!r}")
+        raise InvalidArgument(
+            f"an id must have 1 to {MAX_SEGMENT_BYTES} bytes (percent-encoded): {name[:40]!r}"
+        )
     return segment
 
 
@@ -61,7 +63,7 @@ class User:
         return f"{self.prefix}memories/"
 
     def index(self, kind: str) -> str:
-        return f"{self.prefix}index/{kind}.json"
+        return f"{self.prefix}index/{kind}.idx"
 
     def journal(self, entry: str) -> str:
         return f"{self.prefix}journal/{encode(entry)}.json"
@@ -144,5 +146,7 @@ def segments(path: str) -> Iterator[str]:
     for part in path.split("/"):
         plain = unquote(part)
         if plain in ("", ".", "..") or "/" in plain or "\\" in plain or any(ord(c) < 32 for c in plain):
-            raise InvalidArgument(f"not a memory path: {path[:200]!r}; use names joined by '/', without '.' or '..'")
+            raise InvalidArgument(
+                f"not a memory path: {path[:200]!r}; use names joined by '/', without '.' or '..'"
+            )
         yield plain

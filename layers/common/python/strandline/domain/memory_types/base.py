@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 _SLUG_CHARS = 60
-_NOT_WORD = re.compile(r"[^\w]+", re.UNICODE)
+_BREAKS = re.compile(r"-+")
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,13 @@ def slug(text: str) -> str:
     is appended, so different long names stay different files. Never empty, never contains a path separator.
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    words = _NOT_WORD.sub("-", folded).strip("-_")
+    words = _BREAKS.sub("-", "".join(c if _in_word(c) else "-" for c in folded)).strip("-_")
     if words and len(words) <= _SLUG_CHARS:
         return words
     digest = hashlib.sha256(folded.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{words[:_SLUG_CHARS].rstrip('-_')}-{digest}".lstrip("-")
+
+
+def _in_word(c: str) -> bool:
+    """Letters, digits and the marks that belong to them, in any script."""
+    return c.isalnum() or c == "_" or unicodedata.category(c).startswith("M")

@@ -1,3 +1,5 @@
+"""People, places and things by name."""
+
 from strandline.domain.memory_types.base import MemoryType
 
 ENTITIES = MemoryType(

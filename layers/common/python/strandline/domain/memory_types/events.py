@@ -1,3 +1,5 @@
+"""What happened or is planned, by day."""
+
 from strandline.domain.memory_types.base import MemoryType
 
 EVENTS = MemoryType(

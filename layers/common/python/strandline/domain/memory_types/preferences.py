@@ -1,3 +1,5 @@
+"""Likes and dislikes by topic."""
+
 from strandline.domain.memory_types.base import MemoryType
 
 PREFERENCES = MemoryType(

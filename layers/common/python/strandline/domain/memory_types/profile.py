@@ -1,3 +1,5 @@
+"""Who somebody is."""
+
 from strandline.domain.memory_types.base import MemoryType
 
 PROFILE = MemoryType(

@@ -1,0 +1,9 @@
+"""merge: see strandline/pipeline/merge.py."""
+
+from typing import Any
+
+from strandline.entry import queues
+
+
+def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
+    return queues.handle_merge(event)

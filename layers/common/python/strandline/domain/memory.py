@@ -1,0 +1,184 @@
+"""A memory: one markdown file whose lines say where they come from, and the pure merge into it.
+
+The body is the truth. A line that was extracted ends in an HTML comment with its source, invisible when rendered:
+
+    - Caroline went to a support group on 7 May 2023. <!-- conv-26/1#3 2023-05-08T13:56:00.000Z q:1f0c9a2b3c4d -->
+
+that is `<session>/<archive>#<seq>[-<seq>] <time of the conversation> q:<hash of the quoted text>`. Everything else in
+the body is somebody's own text and is kept as it is, above the lines. Lines are ordered by time of conversation and
+source, never by time of processing, so the same extractions give the same file whatever their order.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
+
+QUOTE_HASH_CHARS = 12
+
+
+@dataclass(frozen=True, order=True)
+class Source:
+    """Where a line was said. `at` is the conversation's time (RFC 3339), `quote` the hash of the quoted text."""
+
+    at: str
+    session_id: str
+    archive: int
+    seq_from: int
+    seq_to: int
+    quote: str
+
+    def __str__(self) -> str:
+        seqs = f"{self.seq_from}" if self.seq_from == self.seq_to else f"{self.seq_from}-{self.seq_to}"
+        session = quote(self.session_id, safe="")
+        return f"{session}/{self.archive}#{seqs} {self.at} q:{self.quote}"
+
+
+@dataclass(frozen=True, order=True)
+class Line:
+    """One memory line and its source."""
+
+    source: Source
+    text: str
+
+    def __str__(self) -> str:
+        return f"- {self.text} <!-- {self.source} -->"
+
+
+_LINE = re.compile(
+    r"- (?P<text>.*) <!-- (?P<session>[^\s/]+)/(?P<archive>\d+)#(?P<first>\d+)(?:-(?P<last>\d+))?"
+    r" (?P<at>\S+) q:(?P<quote>[0-9a-f]{12}) -->",
+    re.ASCII,
+)
+
+
+def quote_hash(text: str) -> str:
+    """The first 12 hex digits of the SHA-256 of a quoted text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:QUOTE_HASH_CHARS]
+
+
+def read_lines(body: str) -> tuple[list[Line], list[str]]:
+    """The sourced lines of a body, and the other text lines, each in the order they stand."""
+    lines: list[Line] = []
+    others: list[str] = []
+    for text in body.split("\n"):
+        match = _LINE.fullmatch(text)
+        if match is None:
+            others.append(text)
+        else:
+            lines.append(_line(match))
+    return lines, others
+
+
+def _line(match: re.Match[str]) -> Line:
+    first = int(match["first"])
+    source = Source(
+        at=match["at"],
+        session_id=unquote(match["session"]),
+        archive=int(match["archive"]),
+        seq_from=first,
+        seq_to=int(match["last"] or first),
+        quote=match["quote"],
+    )
+    return Line(source, match["text"])
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One memory file. Times are those of the conversations (RFC 3339); `applied` are the extractions it has taken
+    in, `edits` counts the writes by its owner: together they are its version."""
+
+    path: str
+    type: str
+    title: str
+    peer: str | None
+    body: str
+    created_at: str
+    updated_at: str
+    applied: tuple[str, ...] = ()
+    edits: int = 0
+    expires_at: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"mem_{hashlib.sha256(self.path.encode()).hexdigest()[:16]}"
+
+    @property
+    def version(self) -> int:
+        return len(self.applied) + self.edits
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.body.encode()).hexdigest()
+
+    @property
+    def lines(self) -> list[Line]:
+        return read_lines(self.body)[0]
+
+
+@dataclass(frozen=True)
+class Addition:
+    """Lines of one extraction for one memory file: what the merge applies."""
+
+    extraction: str
+    path: str
+    type: str
+    title: str
+    peer: str | None
+    lines: tuple[Line, ...]
+
+
+def absorb(memory: Memory | None, addition: Addition) -> Memory | None:
+    """The memory with the addition taken in; the same memory where it was already, or where it adds nothing.
+
+    Idempotent, and the order of additions makes no difference to the result.
+    """
+    if memory is not None and addition.extraction in memory.applied:
+        return memory
+    lines, others = read_lines(memory.body) if memory else ([], [f"# {addition.title}"])
+    fresh = sorted(set(addition.lines) - set(lines))
+    if not fresh:
+        return memory
+    body = _render(others, sorted({*lines, *fresh}))
+    times = [line.source.at for line in fresh]
+    if memory is None:
+        memory = _empty(addition, at=min(times))
+    return replace(
+        memory,
+        body=body,
+        created_at=min(memory.created_at, *times),
+        updated_at=max(memory.updated_at, *times),
+        applied=tuple(sorted((*memory.applied, addition.extraction))),
+    )
+
+
+def without(memory: Memory, addition: Addition) -> Memory | None:
+    """The memory as it would be had the addition not been absorbed; None when nothing would be left of it."""
+    lines, others = read_lines(memory.body)
+    rest = [line for line in lines if line not in addition.lines]
+    if not rest and not any(text.strip() for text in others[1:]):
+        return None
+    return replace(memory, body=_render(others, rest))
+
+
+def _empty(addition: Addition, *, at: str) -> Memory:
+    return Memory(
+        path=addition.path,
+        type=addition.type,
+        title=addition.title,
+        peer=addition.peer,
+        body="",
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _render(others: Sequence[str], lines: Iterable[Line]) -> str:
+    own = "\n".join(others).strip("\n")
+    return f"{own}\n\n" + "".join(f"{line}\n" for line in lines)
+
+
+def extraction_id(incarnation: str, archive: int) -> str:
+    """The id of an archive's extraction: the same for every attempt and every rebuild, for no other archive."""
+    return hashlib.sha256(f"{incarnation}/{archive}".encode()).hexdigest()[:12]

@@ -1,0 +1,65 @@
+"""The api function: every route but the two of append, with OpenAPI and Swagger UI."""
+
+from typing import Any
+from urllib.parse import quote
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+
+from strandline import __version__
+from strandline.domain.errors import NotFound, StrandlineError
+from strandline.entry.http import Event, InvalidFields, answering, read_body, refused
+from strandline.entry.routes import memories, search, sessions, system, tasks
+
+MEMORIES = "/api/v1/memories/"
+
+app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
+for router in (system.router, sessions.router, tasks.router, memories.router, search.router):
+    app.include_router(router)
+app.enable_swagger(
+    path="/docs",
+    title="Strandline",
+    version=__version__,
+    description="Agent memory in the user's own bucket.",
+)
+
+
+def handle(event: Event, context: Any) -> dict[str, Any]:
+    """Answers one HTTP API event."""
+    return answering(event, lambda: _route(event, context))
+
+
+def _route(event: Event, context: Any) -> dict[str, Any]:
+    read_body(event)
+    answer: dict[str, Any] = app.resolve({**event, "rawPath": _routable(str(event["rawPath"]))}, context)
+    return answer
+
+
+def _routable(path: str) -> str:
+    """The path as the router can match it. An HTTP API hands it over decoded, and the router takes a parameter for
+    one segment of plain characters: so it is encoded again, a memory's path into one segment. `asking` decodes it."""
+    if path.startswith(MEMORIES):
+        return MEMORIES + quote(path[len(MEMORIES) :], safe="")
+    return quote(path, safe="/")
+
+
+@app.exception_handler(StrandlineError)  # type: ignore[untyped-decorator]
+def _refused(error: StrandlineError) -> Response[Any]:
+    return _response(error)
+
+
+def _response(error: StrandlineError) -> Response[Any]:
+    answer = refused(error, app.current_event.request_context.request_id)
+    headers = dict(answer["headers"])
+    return Response(answer["statusCode"], headers.pop("Content-Type"), answer["body"], headers)
+
+
+@app.exception_handler(RequestValidationError)  # type: ignore[untyped-decorator]
+def _invalid(error: RequestValidationError) -> Response[Any]:
+    return _response(InvalidFields(error.errors()))
+
+
+@app.not_found
+def _no_route(_error: NotFoundError) -> Response[Any]:
+    return _response(NotFound(f"there is no route {app.current_event.http_method} {app.current_event.path}"))

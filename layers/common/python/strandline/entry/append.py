@@ -1,0 +1,68 @@
+"""The append function: two routes on the hot path, so it goes without a router."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from strandline.domain.message import MAX_BATCH, MessageIn
+from strandline.entry.http import Event, answering, ok, parse_body, reply
+from strandline.entry.identity import identifier, identify
+from strandline.entry.wiring import services
+from strandline.pipeline.append import Appended, AppendRequest, run_append
+
+WARM_HEADS = 64
+SESSIONS = "/api/v1/sessions/"
+
+
+class SingleMessage(MessageIn):
+    """The body of `POST …/messages`."""
+
+    expected_last_seq: int | None = Field(default=None, ge=0)
+
+
+class MessageBatch(BaseModel):
+    """The body of `POST …/messages/batch`: all of it is stored, or nothing."""
+
+    messages: list[MessageIn] = Field(min_length=1, max_length=MAX_BATCH)
+    expected_last_seq: int | None = Field(default=None, ge=0)
+
+
+def handle(event: Event) -> dict[str, Any]:
+    """Answers one HTTP API event."""
+    return answering(event, lambda: _append(event))
+
+
+def _append(event: Event) -> dict[str, Any]:
+    owner = identify(event)
+    path = str(event["rawPath"])  # decoded by the gateway
+    batch = path.endswith("/messages/batch")
+    named = path.removesuffix("/batch").removesuffix("/messages").removeprefix(SESSIONS)
+    session_id = identifier(named, "session_id")
+    if batch:
+        wanted = parse_body(event, MessageBatch)
+        request = AppendRequest(owner, session_id, wanted.messages, wanted.expected_last_seq)
+    else:
+        single = parse_body(event, SingleMessage)
+        request = AppendRequest(owner, session_id, [single], single.expected_last_seq)
+    return reply(200, append(request, batch=batch))
+
+
+def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
+    """Runs the use case; answers the envelope."""
+    known = services(warm_heads=WARM_HEADS)
+    return ok(_result(request, run_append(known, request), batch=batch), known.clock)
+
+
+def _result(request: AppendRequest, done: Appended, *, batch: bool) -> Mapping[str, Any]:
+    first = done.receipts[0]
+    result: dict[str, Any] = {
+        "session_id": request.session_id,
+        "message_count": done.message_count,
+        "pending_tokens": done.pending_tokens,
+        "added": done.added,
+    }
+    if batch:
+        rows = [{"id": r.id, "seq": r.seq, "duplicate": r.duplicate} for r in done.receipts]
+        return {**result, "messages": rows}
+    return {**result, "message_id": first.id, "seq": first.seq, "duplicate": first.duplicate}

@@ -1,0 +1,101 @@
+"""The HTTP edge: one envelope for answers and errors, whatever happened behind it."""
+
+import base64
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from strandline.domain.errors import InvalidArgument, PayloadTooLarge, StrandlineError
+from strandline.domain.times import stamp
+from strandline.ports import Clock
+
+MAX_BODY_BYTES = 6 * 1024 * 1024
+RETRY_AFTER_SECONDS = "1"
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+M = TypeVar("M", bound=BaseModel)
+
+
+class InvalidFields(InvalidArgument):
+    """Fields of a request that are not as they should be."""
+
+    def __init__(self, problems: Iterable[Mapping[str, Any]]) -> None:
+        found = [{"field": _field(p), "message": str(p["msg"])} for p in problems]
+        first = found[0] if found else {"field": "body", "message": "invalid"}
+        super().__init__(f"{first['field']}: {first['message']}", validation_errors=found)
+
+
+def _field(problem: Mapping[str, Any]) -> str:
+    """`messages.2.role`; the location of broken JSON is an offset, which the message says better."""
+    location = () if problem["type"] == "json_invalid" else problem["loc"]
+    return ".".join(str(part) for part in location if part != "body") or "body"
+
+
+def read_body(event: Event) -> bytes:
+    """The request's body. Raises PayloadTooLarge, and InvalidArgument for what is not UTF-8."""
+    text = event.get("body") or ""
+    try:
+        body = base64.b64decode(text) if event.get("isBase64Encoded") else text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument("the body is not valid UTF-8") from error
+    if len(body) > MAX_BODY_BYTES:
+        raise PayloadTooLarge(
+            f"a request may hold {MAX_BODY_BYTES} bytes, this one holds {len(body)}: send less"
+        )
+    return body
+
+
+def parse_body(event: Event, model: type[M]) -> M:
+    """The request's JSON body as a model. Raises InvalidFields, PayloadTooLarge."""
+    try:
+        return model.model_validate_json(read_body(event) or b"{}")
+    except ValidationError as error:
+        raise InvalidFields(
+            error.errors(include_url=False, include_context=False, include_input=False)
+        ) from error
+
+
+def ok(result: Any, clock: Clock, **extra: Any) -> dict[str, Any]:
+    """The envelope of a good answer."""
+    return {"status": "ok", "result": result, "time": stamp(clock.now()), **extra}
+
+
+def reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """An HTTP API answer (payload format 2.0)."""
+    return {
+        "statusCode": status,
+        "headers": {"Content-Type": "application/json", **(headers or {})},
+        "body": json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+    }
+
+
+def answering(event: Event, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The action's answer, or the error envelope of what went wrong in it."""
+    request_id = str(event.get("requestContext", {}).get("requestId", ""))
+    try:
+        return action()
+    except StrandlineError as error:
+        return refused(error, request_id)
+    except Exception:
+        log.exception("request %s failed", request_id)
+        return refused(
+            StrandlineError("something went wrong on our side; the request id finds it"), request_id
+        )
+
+
+def refused(error: StrandlineError, request_id: str) -> dict[str, Any]:
+    """The error envelope."""
+    body = {
+        "code": error.code,
+        "message": error.message,
+        "details": dict(error.details),
+        "retryable": error.retryable,
+        "request_id": request_id,
+    }
+    headers = {"Retry-After": RETRY_AFTER_SECONDS} if error.retryable else {}
+    return reply(error.status, {"status": "error", "error": body}, headers)

@@ -1,0 +1,91 @@
+"""Who is asking. Decided from what the authorizer said, never from a path or a body alone.
+
+The authorizer lets every request through and says whose the key is; an HTTP API could refuse by itself, but not in
+our error envelope. So a handler begins with `identify`, which refuses whatever is not complete: no context, no
+access, and nothing is read from storage before.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated
+from strandline.domain.message import Identifier
+from strandline.storage.layout import User, encode
+from strandline.storage.records import KeyOwner, Keys
+
+ROOT = KeyOwner("default", "default", "root")
+_IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
+_KEY_OWNER = TypeAdapter(KeyOwner)
+
+Event = Mapping[str, Any]
+
+
+def identify(event: Event) -> User:
+    """The account and user a request acts as. Raises Unauthenticated, PermissionDenied, InvalidArgument."""
+    owner = _key_owner(event)
+    account = _named(event, "account")
+    user = _named(event, "user")
+    if owner.role == "user":
+        return User(owner.account_id, owner.user_id)
+    if owner.role == "admin" and account not in (None, owner.account_id):
+        raise PermissionDenied("an admin key acts within its own account")
+    if account not in (None, owner.account_id) and user is None:
+        raise InvalidArgument("name the user too: header X-Strandline-User")
+    return User(account or owner.account_id, user or owner.user_id)
+
+
+def _key_owner(event: Event) -> KeyOwner:
+    context = event.get("requestContext", {}).get("authorizer", {}).get("lambda") or {}
+    try:
+        return _KEY_OWNER.validate_python(context)
+    except ValidationError as error:
+        raise Unauthenticated("send a valid key: header X-API-Key, or Authorization: Bearer <key>") from error
+
+
+def _named(event: Event, what: str) -> str | None:
+    headers = event.get("headers") or {}
+    found = headers.get(f"x-strandline-{what}") or headers.get(f"x-openviking-{what}")
+    return identifier(found, f"X-Strandline-{what.capitalize()}") if found else None
+
+
+def identifier(text: str, name: str) -> str:
+    """The text, if it may be an id that ends up in a key. Raises InvalidArgument naming the field."""
+    try:
+        encode(text)
+        return _IDENTIFIER.validate_python(text)
+    except ValidationError as error:
+        raise InvalidArgument(f"{name}: {error.errors()[0]['msg']}") from error
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"{name}: contains a lone surrogate, which is not valid Unicode") from error
+
+
+def hash_key(key: str) -> str:
+    """What is stored of a key. Keys are long and random, so a plain SHA-256 is enough."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def key_of(event: Event) -> str | None:
+    """The key that a request carries, or None."""
+    headers = event.get("headers") or {}
+    if headers.get("x-api-key"):
+        return str(headers["x-api-key"])
+    scheme, _, token = str(headers.get("authorization") or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def authorize(event: Event, keys: Keys, root_key_sha256: str) -> KeyOwner | None:
+    """Whose the request's key is; None when there is no key or nobody knows it.
+
+    Raises Unavailable when the table does not answer: nobody is let in on a guess.
+    """
+    key = key_of(event)
+    if key is None:
+        return None
+    hashed = hash_key(key)
+    if root_key_sha256 and hmac.compare_digest(hashed, root_key_sha256):
+        return ROOT
+    return keys.owner(hashed)

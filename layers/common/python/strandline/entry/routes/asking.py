@@ -1,0 +1,70 @@
+"""What every route needs to know of the request it answers, and lists cut into pages."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from typing import Any
+from urllib.parse import unquote
+
+from aws_lambda_powertools.event_handler.api_gateway import Router
+
+from strandline.domain.errors import InvalidArgument
+from strandline.entry.identity import identifier, identify
+from strandline.entry.settings import settings
+from strandline.storage.layout import User
+
+TAG_BYTES = 12
+
+
+def new_router() -> Router:
+    """Powertools' router; its constructor has no types."""
+    return Router()  # type: ignore[no-untyped-call]
+
+
+def owner(router: Router) -> User:
+    """As whom this request acts. Raises Unauthenticated before anything is read."""
+    return identify(router.current_event.raw_event)
+
+
+def session_of(text: str) -> str:
+    """A session id from the path, checked."""
+    return identifier(unquote(text), "session_id")
+
+
+def path_of(text: str) -> str:
+    """A memory path or a name from the path, decoded; whoever uses it checks it."""
+    return unquote(text)
+
+
+def seal(after: str | None, whose: User, list_name: str) -> str | None:
+    """A cursor that goes on behind `after`; only good for the same list of the same user."""
+    if after is None:
+        return None
+    return base64.urlsafe_b64encode(_tag(after, whose, list_name) + after.encode()).decode().rstrip("=")
+
+
+def unseal(cursor: str | None, whose: User, list_name: str) -> str | None:
+    """What `seal` was given. Raises InvalidArgument for anything that it did not make."""
+    if cursor is None:
+        return None
+    try:
+        raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        after = raw[TAG_BYTES:].decode()
+    except (binascii.Error, ValueError) as error:
+        raise InvalidArgument("cursor: not one of ours; begin again without it") from error
+    if not hmac.compare_digest(raw[:TAG_BYTES], _tag(after, whose, list_name)):
+        raise InvalidArgument("cursor: not one of ours; begin again without it")
+    return after
+
+
+def _tag(after: str, whose: User, list_name: str) -> bytes:
+    secret = settings().root_key_sha256.encode()
+    said = "\x00".join((whose.account_id, whose.user_id, list_name, after)).encode()
+    return hmac.new(secret, said, hashlib.sha256).digest()[:TAG_BYTES]
+
+
+def header(router: Router, name: str) -> str | None:
+    """A request header, or None."""
+    found: Any = router.current_event.headers.get(name)
+    return str(found) if found is not None else None

@@ -1,0 +1,230 @@
+"""Sessions: create, list, look, delete, append, commit, context, archives."""
+
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.errors import InvalidArgument
+from strandline.domain.memory_policy import MemoryPolicy
+from strandline.domain.message import Identifier, dumps
+from strandline.domain.session import Head, Skip
+from strandline.entry.append import MessageBatch, SingleMessage, append
+from strandline.entry.http import ok
+from strandline.entry.identity import identifier
+from strandline.entry.routes.asking import new_router, owner, seal, session_of, unseal
+from strandline.entry.settings import settings
+from strandline.entry.wiring import services
+from strandline.pipeline import archive, session
+from strandline.pipeline.append import AppendRequest
+from strandline.pipeline.commit import Committed, load_head, run_commit
+from strandline.pipeline.context import DEFAULT_BUDGET, run_context
+from strandline.pipeline.diff import archive_id, session_uri
+from strandline.storage.layout import User
+
+router = new_router()
+
+MAX_METADATA_BYTES = 16 * 1024
+Answer = dict[str, Any]
+
+
+class CreateSession(BaseModel):
+    """`auto_commit_policy` absent: the deployment's default; null: off; an object: on, the rest filled in."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    session_id: Identifier | None = None
+    auto_commit_policy: Any = None
+    memory_policy: MemoryPolicy | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class CommitSession(BaseModel):
+    """How many of the newest messages stay live; `dry_run` only says what would be archived."""
+
+    keep_recent_count: int = Field(default=0, ge=0, le=10_000)
+    dry_run: bool = False
+
+
+@router.post("/api/v1/sessions")
+def create(body: CreateSession) -> Answer:
+    """Creates an empty session."""
+    whose = owner(router)
+    known = services()
+    if len(dumps(body.metadata)) > MAX_METADATA_BYTES:
+        raise InvalidArgument(f"metadata: may hold {MAX_METADATA_BYTES} bytes as JSON")
+    wanted = session.NewSession(
+        owner=whose,
+        session_id=identifier(body.session_id or session.generated_id(known), "session_id"),
+        auto_commit_policy=_policy(body),
+        memory_policy=body.memory_policy.model_dump(by_alias=True) if body.memory_policy else None,
+        metadata=body.metadata,
+    )
+    head = session.create(known, wanted)
+    return ok({**_named(whose, head), "created_at": head.created_at}, known.clock)
+
+
+def _policy(body: CreateSession) -> dict[str, int] | None:
+    if "auto_commit_policy" not in body.model_fields_set:
+        default = settings().rules.default_policy
+        return default.to_dict() if default else None
+    if body.auto_commit_policy is None:
+        return None
+    return AutoCommitPolicy.from_dict(body.auto_commit_policy).to_dict()
+
+
+def _named(whose: User, head: Head) -> Answer:
+    return {
+        "session_id": head.session_id,
+        "uri": session_uri(whose.user_id, head.session_id),
+        "user": {"account_id": whose.account_id, "user_id": whose.user_id},
+        "auto_commit_policy": head.auto_commit_policy,
+        "memory_policy": head.memory_policy or MemoryPolicy().model_dump(by_alias=True),
+        "metadata": head.metadata,
+    }
+
+
+@router.get("/api/v1/sessions")
+def list_sessions(
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    cursor: str | None = None,
+    order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
+) -> Answer:
+    """The user's sessions in order of creation, newest first unless asked otherwise; counts as of the last commit."""
+    whose = owner(router)
+    known = services()
+    after = unseal(cursor, whose, "sessions")
+    page = session.page(known, whose, after=after, limit=limit, newest_first=order == "desc")
+    shown = ("session_id", "created_at", "updated_at", "commit_count")
+    rows = [
+        {"uri": session_uri(whose.user_id, item["session_id"]), **{name: item[name] for name in shown}}
+        for item in page.items
+    ]
+    return ok(rows, known.clock, next_cursor=seal(page.next, whose, "sessions"))
+
+
+@router.get("/api/v1/sessions/<session_id>")
+def look(session_id: str, auto_create: bool = False) -> Answer:
+    """The session's meta, as of now."""
+    whose = owner(router)
+    known = services()
+    wanted = session_of(session_id)
+    head = session.ensure(known, whose, wanted) if auto_create else load_head(known, whose, wanted)
+    return ok({**_named(whose, head), **_counters(head)}, known.clock)
+
+
+def _counters(head: Head) -> Answer:
+    plain = (
+        "created_at",
+        "updated_at",
+        "commit_count",
+        "pending_tokens",
+        "memories_extracted",
+        "last_message_at",
+        "last_commit_at",
+        "last_auto_commit_at",
+        "auto_commit_last_error",
+        "auto_commit_last_error_at",
+    )
+    return {
+        **{name: getattr(head, name) for name in plain},
+        "message_count": head.live_count,
+        "total_message_count": head.last_seq,
+        "archives": {"pending": len(head.pending), "completed": head.completed, "failed": len(head.failed)},
+    }
+
+
+@router.delete("/api/v1/sessions/<session_id>")
+def delete(session_id: str) -> Answer:
+    """Deletes the session and everything of it; its memories stay."""
+    whose = owner(router)
+    known = services()
+    erased = session.delete(known, whose, session_of(session_id))
+    return ok({"session_id": session_of(session_id), "erased": erased}, known.clock)
+
+
+@router.post("/api/v1/sessions/<session_id>/messages")
+def append_one(session_id: str, body: SingleMessage) -> Answer:
+    """Appends one message; an unknown session is created."""
+    request = AppendRequest(owner(router), session_of(session_id), [body], body.expected_last_seq)
+    return append(request, batch=False)
+
+
+@router.post("/api/v1/sessions/<session_id>/messages/batch")
+def append_many(session_id: str, body: MessageBatch) -> Answer:
+    """Appends 1 to 100 messages, all or none."""
+    request = AppendRequest(owner(router), session_of(session_id), body.messages, body.expected_last_seq)
+    return append(request, batch=True)
+
+
+@router.post("/api/v1/sessions/<session_id>/commit")
+def commit(session_id: str, body: CommitSession | None = None) -> Answer:
+    """Archives what is live and starts the extraction of memories from it."""
+    whose = owner(router)
+    known = services()
+    wanted = body or CommitSession()
+    if wanted.dry_run:
+        return ok(
+            archive.dry_run(known, whose, session_of(session_id), wanted.keep_recent_count), known.clock
+        )
+    name = session_of(session_id)
+    done = run_commit(known, whose, name, wanted.keep_recent_count)
+    return ok({"session_id": name, **_committed(whose, name, done)}, known.clock)
+
+
+def _committed(whose: User, session_id: str, done: Committed | Skip) -> Answer:
+    if isinstance(done, Skip):
+        return {"status": "skipped", "archived": False, "task_id": None, "reason": done.reason}
+    return {
+        "status": "accepted",
+        "archived": True,
+        "task_id": done.task_id,
+        "archive_uri": f"{session_uri(whose.user_id, session_id)}/archives/{archive_id(done.archive.number)}",
+        "first_seq": done.archive.first,
+        "last_seq": done.archive.last,
+    }
+
+
+@router.get("/api/v1/sessions/<session_id>/context")
+def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
+    """The last completed archive's overview and the messages it does not cover, within a token budget."""
+    known = services()
+    found = run_context(known, owner(router), session_of(session_id), token_budget)
+    included = 1 if found.overview else 0
+    result = {
+        "latest_archive_overview": found.overview,
+        "pre_archive_abstracts": [],
+        "messages": [archive.shown(message) for message in found.messages],
+        "estimatedTokens": found.overview_tokens + found.message_tokens,
+        "stats": {
+            "totalArchives": found.total_archives,
+            "includedArchives": included,
+            "droppedArchives": 0,
+            "failedArchives": found.failed_archives,
+            "activeTokens": found.message_tokens,
+            "archiveTokens": found.overview_tokens,
+        },
+    }
+    return ok(result, known.clock)
+
+
+@router.get("/api/v1/sessions/<session_id>/messages")
+def messages(
+    session_id: str,
+    after_seq: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Answer:
+    """The session's whole log, archived or live, in seq order."""
+    known = services()
+    found = archive.log(known, owner(router), session_of(session_id), after_seq=after_seq, limit=limit)
+    return ok([archive.shown(message) for message in found], known.clock)
+
+
+@router.get("/api/v1/sessions/<session_id>/archives/<archive_name>")
+def one_archive(session_id: str, archive_name: str) -> Answer:
+    """An archive: status, abstract, overview and messages."""
+    whose = owner(router)
+    known = services()
+    found = archive.read(known, whose, session_of(session_id), archive_name)
+    return ok(found, known.clock)

@@ -1,0 +1,11 @@
+"""The schedule's edge."""
+
+from typing import Any
+
+from strandline.entry.wiring import services
+from strandline.pipeline.sweep import run_sweep
+
+
+def handle_sweep() -> dict[str, Any]:
+    """Runs one sweep; answers its counts."""
+    return dict(run_sweep(services()))

@@ -1,0 +1,155 @@
+"""append: messages join a session.
+
+in             a session id (it need not exist yet) and 1 to 100 messages
+out            where each message stands, and the session's counters
+commit point   CAS PUT of the session head
+on duplicate   a message id that is among the newest 1,024 is acknowledged with its seq and not stored again
+on crash       before the PUT nothing has happened (at most an unreferenced segment, or a session in the list that
+               is not there yet); after it everything has. A lost answer is found again by its write id
+cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, for the segment. A new session: one
+               table write more, for the session list
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+from strandline.domain import session
+from strandline.domain.errors import Aborted, InvalidArgument, Unavailable
+from strandline.domain.message import MAX_BATCH, Draft, MessageIn, draft, split
+from strandline.domain.session import Head, Receipt, Segment
+from strandline.domain.times import stamp
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import User
+
+SPILLS = 8
+
+
+@dataclass(frozen=True)
+class AppendRequest:
+    """Messages for one session of an authenticated owner."""
+
+    owner: User
+    session_id: str
+    messages: Sequence[MessageIn]
+    expected_last_seq: int | None = None
+
+
+@dataclass(frozen=True)
+class Appended:
+    """What is true once the head is written: in which life of the session, and its live messages and their tokens."""
+
+    incarnation: str
+    receipts: Sequence[Receipt]
+    message_count: int
+    pending_tokens: int
+
+    @property
+    def added(self) -> int:
+        return sum(not receipt.duplicate for receipt in self.receipts)
+
+
+class _NoSession(Exception):
+    """There is no head yet, or it is a deleted session's."""
+
+
+class _TailFull(Exception):
+    def __init__(self, head: Head) -> None:
+        super().__init__()
+        self.head = head
+
+
+@dataclass(frozen=True)
+class _Batch:
+    request: AppendRequest
+    drafts: Sequence[Draft]
+    now: str
+
+    def change(
+        self, head: Head | None, *, base: Head | None, spilled: Segment | None
+    ) -> Change[Head, Appended]:
+        current = base if head is None or head.buried_at else head
+        if current is None:
+            raise _NoSession
+        if spilled is not None:
+            current = session.spill(current, spilled)
+        grown, receipts = session.append(current, self.drafts, now=self.now)
+        if grown is not current:
+            session.expect(head, self.request.expected_last_seq)
+        if session.full(current, grown.tail_bytes - current.tail_bytes):
+            raise _TailFull(current)
+        done = Appended(grown.incarnation, receipts, grown.live_count, grown.pending_tokens)
+        return Change(None if grown is current else grown, done)
+
+
+def run_append(services: Services, request: AppendRequest) -> Appended:
+    """Appends the messages, all or none.
+
+    Raises InvalidArgument, PayloadTooLarge; Aborted when `expected_last_seq` is not the session's, or after too many
+    lost races: nothing was written; Unavailable when the store did not answer: repeating is safe.
+    """
+    if not 1 <= len(request.messages) <= MAX_BATCH:
+        raise InvalidArgument(
+            f"a batch holds 1 to {MAX_BATCH} messages, this one holds {len(request.messages)}"
+        )
+    batch = _Batch(request, _drafts(services, request), stamp(services.clock.now()))
+    base: Head | None = None
+    spilled: Segment | None = None
+    key = request.owner.head(request.session_id)
+    for _ in range(SPILLS):
+        try:
+            done = services.heads.update(key, partial(batch.change, base=base, spilled=spilled))
+        except _TailFull as full:
+            spilled = session.tail_segment(full.head)
+            services.log.spill(full.head, spilled)
+        except _NoSession:
+            base = new_head(services, request.owner, request.session_id)
+            _note(services, base)
+        else:
+            return _listed_once(services, base, done)
+    raise Aborted("too many writers at once; nothing was written, repeat the request")
+
+
+def _note(services: Services, head: Head) -> None:
+    try:
+        services.sessions.note(head)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
+
+
+def _listed_once(services: Services, base: Head | None, done: Appended) -> Appended:
+    """Of two writers that create a session at once, the second takes its line out of the session list again."""
+    if base is not None and done.incarnation != base.incarnation:
+        with suppress(StoreError):
+            services.sessions.forget(base)
+    return done
+
+
+def new_head(services: Services, owner: User, session_id: str) -> Head:
+    """An empty session with the deployment's default policy."""
+    now = stamp(services.clock.now())
+    policy = services.rules.default_policy
+    return Head(
+        account_id=owner.account_id,
+        user_id=owner.user_id,
+        session_id=session_id,
+        incarnation=services.ids.new(),
+        created_at=now,
+        updated_at=now,
+        auto_commit_policy=policy.to_dict() if policy else None,
+    )
+
+
+def _drafts(services: Services, request: AppendRequest) -> Sequence[Draft]:
+    now = services.clock.now()
+    named = [
+        m if m.id else m.model_copy(update={"id": f"msg_{services.ids.new()}"}) for m in request.messages
+    ]
+    return [
+        draft(m, message_id=m.id or "", now=now, tokens=sum(map(services.tokens.count, m.texts())))
+        for message in named
+        for m in split(message)
+    ]

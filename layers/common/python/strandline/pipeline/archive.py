@@ -1,0 +1,86 @@
+"""Archives and the session log as their owner reads them."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from strandline.domain import session
+from strandline.domain.errors import NotFound
+from strandline.domain.message import read_line
+from strandline.domain.session import Head, Skip
+from strandline.pipeline.commit import load_head
+from strandline.pipeline.diff import archive_id, memory_uri
+from strandline.pipeline.services import Services
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
+from strandline.storage.once import fetch
+
+_NAME = re.compile(r"archive_(\d{3,9})", re.ASCII)
+
+
+def dry_run(services: Services, owner: User, session_id: str, keep_recent_count: int) -> Mapping[str, Any]:
+    """What a commit would archive now."""
+    plan = session.plan_commit(load_head(services, owner, session_id), keep_recent_count)
+    if isinstance(plan, Skip):
+        return {"session_id": session_id, "status": "dry_run", "archived": False, "reason": plan.reason}
+    spot = {"first_seq": plan.first, "last_seq": plan.last, "archive_id": archive_id(plan.number)}
+    return {"session_id": session_id, "status": "dry_run", "archived": False, **spot}
+
+
+def read(services: Services, owner: User, session_id: str, name: str) -> Mapping[str, Any]:
+    """One archive, whatever its status. Raises NotFound."""
+    head = load_head(services, owner, session_id)
+    match = _NAME.fullmatch(name)
+    number = int(match[1]) if match else 0
+    found = services.log.find(ref(head), number) if 1 <= number <= head.commit_count else None
+    if found is None:
+        raise NotFound(f"there is no archive {name!r} in session {session_id!r}")
+    life = Life(ref(head))
+    text = {
+        part: fetch(services.objects, life.archive_file(number, f"{part}.md"))
+        for part in ("abstract", "overview")
+    }
+    lines = services.log.archived(ref(head), number, *found)
+    return {
+        "archive_id": archive_id(number),
+        "status": status(head, number),
+        "abstract": (text["abstract"] or b"").decode(),
+        "overview": (text["overview"] or b"").decode(),
+        "messages": [shown(read_line(line)) for line in lines],
+        "first_seq": found[0],
+        "last_seq": found[1],
+        "memory_diff_uri": memory_uri(owner.user_id, "").replace(
+            "/memories/", f"/sessions/{session_id}/archives/"
+        )
+        + f"{archive_id(number)}/memory_diff.json",
+    }
+
+
+def status(head: Head, number: int) -> str:
+    """`pending`, `failed` or `completed`."""
+    if any(a.number == number for a in head.pending):
+        return "pending"
+    return "failed" if any(a.number == number for a in head.failed) else "completed"
+
+
+def log(
+    services: Services, owner: User, session_id: str, *, after_seq: int, limit: int
+) -> list[dict[str, Any]]:
+    """Messages behind `after_seq`, archived or live, in seq order. Only the objects that hold them are read."""
+    head = load_head(services, owner, session_id)
+    last = min(after_seq + limit, head.last_seq)
+    lines: list[bytes] = []
+    for number, first, end in services.log.archives(ref(head)):
+        if first > last or number > head.commit_count:
+            break
+        if end > after_seq:
+            whole = services.log.archived(ref(head), number, first, end)
+            lines += whole[max(after_seq + 1 - first, 0) : last - first + 1]
+    if last >= head.live_from:
+        lines += services.log.live(head, max(after_seq + 1, head.live_from), last)
+    return [read_line(line) for line in lines]
+
+
+def shown(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored message as the API shows it."""
+    return {name: value for name, value in message.items() if name != "tokens"}

@@ -1,0 +1,157 @@
+"""The derived search index of a user, kept in step with the memory files.
+
+The files are the truth, the index follows. Its update is one optimistic transaction: the index is read first, then
+the files, then the index is written over exactly what was read; when somebody else was faster, everything is read
+again. So the last index written has seen every file as it was after the index before it, and every change of a file
+is followed by an update of its own: nothing deleted comes back, nothing new stays hidden.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from strandline.domain.errors import Aborted
+from strandline.domain.memory import Memory, read_lines
+from strandline.domain.ranking import Document, Scalar
+from strandline.pipeline.extract import text_of
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.document import Change, Versioned
+from strandline.storage.index import Catalogue
+from strandline.storage.layout import User
+
+ATTEMPTS = 10
+SHOWN_CHARS = 8_000
+
+Files = Mapping[str, Memory | None]
+
+
+def reindex(
+    services: Services, owner: User, paths: Iterable[str], *, base: Versioned[Catalogue] | None, known: Files
+) -> None:
+    """Brings the index in step with these files. `known` are files read after `base` was; the others are read here.
+
+    Raises Aborted after too many lost races, Unavailable when the store does not answer: the files stay, and
+    repeating is safe.
+    """
+    wanted = sorted(paths)
+    files = dict(known)
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            services.clock.sleep(0.05 * attempt * services.ids.fraction())
+            base, files = services.indexes.read(owner.index("memories")), {}
+        for path in wanted:
+            if path not in files:
+                files[path] = read_file(services, owner, path)
+        try:
+            _write(services, owner, base, files)
+        except StoreError:
+            continue
+        return
+    raise Aborted("the index is changed by many at once; repeat the request")
+
+
+def read_file(services: Services, owner: User, path: str) -> Memory | None:
+    """The memory file as it is now, or None."""
+    found = services.memories.read(owner.memory(path))
+    return found.value if found else None
+
+
+def _write(services: Services, owner: User, base: Versioned[Catalogue] | None, files: Files) -> None:
+    catalogue = base.value if base else Catalogue()
+    rows = dict(catalogue.files)
+    for path, memory in files.items():
+        rows.pop(path, None)
+        if memory is not None:
+            rows[path] = row(memory)
+    groups = {path: list(_memory_documents(path, memory)) for path, memory in files.items()}
+    changed = Catalogue(catalogue.index.replace_groups(groups), rows)
+    services.indexes.write(owner.index("memories"), base, changed, services.ids.new())
+
+
+def row(memory: Memory) -> dict[str, Any]:
+    """What a list shows of a memory."""
+    lines, _ = read_lines(memory.body)
+    return {
+        "type": memory.type,
+        "title": memory.title,
+        "peer": memory.peer,
+        "version": memory.version,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "expires_at": memory.expires_at,
+        "sha256": memory.sha256,
+        "lines": len(lines),
+    }
+
+
+def _memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
+    if memory is None:
+        return
+    lines, others = read_lines(memory.body)
+    shared: dict[str, Scalar] = {
+        "context_type": "memory",
+        "type": memory.type,
+        "peer": memory.peer,
+        "title": memory.title,
+        "expires_at": memory.expires_at,
+    }
+    for n, line in enumerate(lines):
+        source = line.source
+        cited: dict[str, Scalar] = {
+            "session_id": source.session_id,
+            "archive": source.archive,
+            "seq_from": source.seq_from,
+            "seq_to": source.seq_to,
+            "at": source.at,
+        }
+        yield Document(f"{path}#{n:06d}", path, line.text, {**shared, **cited}, memory.title)
+    for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
+        yield Document(
+            f"{path}#own{n:06d}", path, text[:SHOWN_CHARS], {**shared, "at": memory.updated_at}, memory.title
+        )
+
+
+def index_messages(services: Services, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:
+    """Puts archived messages into the message index; an empty group is taken out of it."""
+
+    def change(current: Catalogue | None) -> Change[Catalogue, None]:
+        catalogue = current or Catalogue()
+        return Change(Catalogue(catalogue.index.replace_groups(groups), {}), None)
+
+    if groups:
+        services.indexes.update(owner.index("messages"), change)
+
+
+def forget_messages(services: Services, owner: User, incarnation: str) -> None:
+    """Takes every message of one life of a session out of the message index."""
+
+    def change(current: Catalogue | None) -> Change[Catalogue, None]:
+        index = (current or Catalogue()).index
+        gone = [group for group in index.groups() if group.startswith(f"{incarnation}/")]
+        return Change(Catalogue(index.replace_groups(dict.fromkeys(gone, ())), {}) if gone else None, None)
+
+    services.indexes.update(owner.index("messages"), change)
+
+
+def message_group(incarnation: str, archive: int) -> str:
+    """The name of an archive's group in the message index."""
+    return f"{incarnation}/{archive:012d}"
+
+
+def message_documents(group: str, session_id: str, messages: Iterable[dict[str, Any]]) -> Iterator[Document]:
+    """Stored messages as search documents: the text, found also by speaker and date."""
+    for message in messages:
+        text = text_of(message)[:SHOWN_CHARS]
+        if not text.strip():
+            continue
+        shown = {name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")}
+        attributes = {
+            "context_type": "message",
+            "session_id": session_id,
+            "message_id": message["id"],
+            **shown,
+        }
+        when = datetime.fromisoformat(message["created_at"])
+        extra = f"{message.get('peer_id') or message['role']} {when.day} {when:%B %Y}"
+        yield Document(f"{group}#{message['seq']:012d}", group, text, attributes, extra)

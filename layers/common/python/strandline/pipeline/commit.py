@@ -1,0 +1,126 @@
+"""commit: what is live becomes an archive.
+
+in             a session, and how many of its newest messages stay live
+out            the archive and its task, or why there was nothing to do; ExtractRequested
+commit point   CAS PUT of the session head that moves the archived range out of live
+on duplicate   of two commits one wins; the other looks again and normally finds nothing to do. The archive's name
+               carries its range, so a repeat writes the same bytes to the same key
+on crash       before the head's PUT: an archive object that nothing refers to, written again by the next commit.
+               After it: the archive is pending, and the due marker written before it makes the sweep send
+               ExtractRequested again
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from strandline.domain import session
+from strandline.domain.contracts import ExtractRequested, SessionRef
+from strandline.domain.errors import Aborted, NotFound, Unavailable
+from strandline.domain.message import read_line
+from strandline.domain.session import Archive, CommitPlan, Head, Skip
+from strandline.domain.times import stamp
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import User
+from strandline.storage.log import ref
+from strandline.storage.records import Due, task_id
+
+ATTEMPTS = 8
+
+
+@dataclass(frozen=True)
+class Committed:
+    """The archive that a commit made, and the task that follows it through extract and merge."""
+
+    session: SessionRef
+    archive: Archive
+    task_id: str
+
+
+def run_commit(
+    services: Services, owner: User, session_id: str, keep_recent_count: int = 0
+) -> Committed | Skip:
+    """Archives everything live but the newest `keep_recent_count` messages.
+
+    Raises NotFound; Aborted when it lost too many races: nothing was archived; Unavailable when the store did not
+    answer: look at the session, or simply commit again.
+    """
+    for _ in range(ATTEMPTS):
+        head = load_head(services, owner, session_id)
+        plan = session.plan_commit(head, keep_recent_count)
+        if isinstance(plan, Skip):
+            return plan
+        done = _archive(services, head, plan)
+        if done is not None:
+            return _hand_over(services, done)
+    raise Aborted("too many commits at once; nothing was archived, repeat the request")
+
+
+def load_head(services: Services, owner: User, session_id: str) -> Head:
+    """The session's head as it is now. Raises NotFound when there is none, or it was deleted."""
+    found = services.heads.read(owner.head(session_id))
+    if found is None or found.value.buried_at:
+        raise NotFound(f"there is no session {session_id!r}")
+    return found.value
+
+
+def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:
+    lines = services.log.live(head, plan.first, plan.last)
+    services.log.archive(ref(head), plan.number, plan.first, lines)
+    now = services.clock.now()
+    archive = Archive(plan.number, plan.first, plan.last, stamp(now))
+    try:
+        services.due.put(heal_marker(services, ref(head), archive))
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was archived, repeat the request") from error
+    tokens = sum(read_line(line)["tokens"] for line in lines)
+    change = partial(_change, incarnation=head.incarnation, plan=plan, tokens=tokens, now=stamp(now))
+    return services.heads.update(User(head.account_id, head.user_id).head(head.session_id), change)
+
+
+def _change(
+    head: Head | None, *, incarnation: str, plan: CommitPlan, tokens: int, now: str
+) -> Change[Head, Head | None]:
+    if head is None or head.incarnation != incarnation or head.buried_at:
+        raise NotFound("the session was deleted meanwhile")
+    archived = session.archive(head, plan, tokens=tokens, now=now)
+    return Change(archived, archived)
+
+
+def heal_marker(services: Services, session_ref: SessionRef, archive: Archive, rounds: int = 0) -> Due:
+    """What makes the sweep look at a pending archive, should its task not have ended by then."""
+    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
+    identity = task_id(session_ref, archive)
+    return Due(at, "heal", session_ref, archive=archive.number, task_id=identity, rounds=rounds)
+
+
+def _hand_over(services: Services, head: Head) -> Committed:
+    archive = head.pending[-1]
+    identity = request_extract(services, ref(head), archive)
+    with suppress(StoreError):
+        services.sessions.note(head)
+    return Committed(ref(head), archive, identity)
+
+
+def request_extract(services: Services, session_ref: SessionRef, archive: Archive) -> str:
+    """Opens the task of a pending archive and sends it on its way; answers the task id.
+
+    The archive is a fact already, so a store that does not answer here costs time only: its due marker makes the
+    sweep do this again.
+    """
+    identity = task_id(session_ref, archive)
+    with suppress(StoreError):
+        services.tasks.start(session_ref, archive)
+        services.extract_queue.send(
+            ExtractRequested(
+                session=session_ref,
+                archive=archive.number,
+                first=archive.first,
+                last=archive.last,
+                task_id=identity,
+            )
+        )
+    return identity

@@ -1,0 +1,88 @@
+"""context: what a model should see of a session, within a token budget.
+
+One boundary: the newest archive that is done. Its overview stands for everything up to its end, except what failed
+archives hold: their messages stay visible, as do those of archives still pending, and the live ones. So overview and
+messages together always cover everything. The budget is filled from the newest message backwards, and an object is
+only read when its turn comes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.domain.errors import InvalidArgument
+from strandline.domain.message import read_line
+from strandline.domain.session import Head
+from strandline.pipeline.commit import load_head
+from strandline.pipeline.services import Services
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
+from strandline.storage.once import fetch
+
+MESSAGE_OVERHEAD_TOKENS = 4
+DEFAULT_BUDGET = 128_000
+
+
+@dataclass(frozen=True)
+class Context:
+    """The overview of the last completed archive, and the messages it does not cover, oldest first. Tokens."""
+
+    overview: str
+    messages: list[dict[str, Any]]
+    overview_tokens: int
+    message_tokens: int
+    total_archives: int
+    failed_archives: int
+
+
+def run_context(
+    services: Services, owner: User, session_id: str, token_budget: int = DEFAULT_BUDGET
+) -> Context:
+    """Raises InvalidArgument for a negative budget, NotFound, Unavailable."""
+    if token_budget < 0:
+        raise InvalidArgument("token_budget must not be negative", field="token_budget", value=token_budget)
+    head = load_head(services, owner, session_id)
+    overview = _overview(services, head)
+    overview_tokens = services.tokens.count(overview)
+    messages, message_tokens = _newest(services, head, token_budget)
+    if overview_tokens + message_tokens > token_budget:
+        overview, overview_tokens = "", 0
+    return Context(
+        overview=overview,
+        messages=messages,
+        overview_tokens=overview_tokens,
+        message_tokens=message_tokens,
+        total_archives=head.commit_count,
+        failed_archives=len(head.failed),
+    )
+
+
+def _overview(services: Services, head: Head) -> str:
+    if not head.latest_done:
+        return ""
+    body = fetch(services.objects, Life(ref(head)).archive_file(head.latest_done, "overview.md"))
+    return (body or b"").decode()
+
+
+def _newest(services: Services, head: Head, budget: int) -> tuple[list[dict[str, Any]], int]:
+    """As many of the newest messages as fit, oldest first, and their tokens. No tool result without its call."""
+    taken: list[dict[str, Any]] = []
+    spent = 0
+    for line in _backwards(services, head):
+        message = read_line(line)
+        cost = message["tokens"] + MESSAGE_OVERHEAD_TOKENS
+        if spent + cost > budget:
+            break
+        taken.append(message)
+        spent += cost
+    taken.reverse()
+    return taken, spent
+
+
+def _backwards(services: Services, head: Head) -> Iterator[bytes]:
+    """Every line that no overview covers, newest first."""
+    yield from services.log.live_backwards(head)
+    visible = sorted((*head.pending, *head.failed), key=lambda archive: archive.number, reverse=True)
+    for archive in visible:
+        lines = services.log.archived(ref(head), archive.number, archive.first, archive.last)
+        yield from reversed(lines)

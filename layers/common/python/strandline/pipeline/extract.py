@@ -1,0 +1,114 @@
+"""extract: an archive becomes a summary and candidate memory lines.
+
+in             ExtractRequested
+out            `candidates.json`, `abstract.md`, `overview.md` under the archive; MergeRequested
+commit point   create-once PUT of the candidates
+on duplicate   the candidates are there: no model is asked again, only MergeRequested is sent again
+on crash       before the candidates: the message comes again and the work is done again. After: as on duplicate
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any
+
+from strandline.domain.candidates import Candidates, check
+from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.errors import ExtractionFailed, Unavailable
+from strandline.domain.extraction import Transcript, Turn
+from strandline.domain.memory import extraction_id
+from strandline.domain.memory_policy import MemoryPolicy
+from strandline.domain.message import read_line
+from strandline.domain.session import Head
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.layout import Life, user_of
+from strandline.storage.once import fetch, write_once
+
+
+def run_extract(services: Services, request: ExtractRequested) -> None:
+    """Extracts one archive, once, and passes it on to the merge.
+
+    Raises ExtractionFailed when there is no valid extraction, Unavailable when a store did not answer. An archive
+    whose session was deleted meanwhile is passed over in silence.
+    """
+    life = Life(request.session)
+    candidates = read_candidates(services, life, request.archive)
+    if candidates is None:
+        head = living_head(services, request)
+        if head is None:
+            return
+        candidates = _extract(services, request, head)
+    write_once(
+        services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
+    )
+    write_once(
+        services.objects, life.archive_file(request.archive, "overview.md"), candidates.overview.encode()
+    )
+    _pass_on(services, request)
+
+
+def read_candidates(services: Services, life: Life, number: int) -> Candidates | None:
+    """The stored candidates of an archive, or None."""
+    body = fetch(services.objects, life.archive_file(number, "candidates.json"))
+    return None if body is None else Candidates.model_validate_json(body)
+
+
+def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:
+    """The head of the very session that a message was sent for; None when that has been deleted."""
+    found = services.heads.read(user_of(request.session).head(request.session.session_id))
+    if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
+        return None
+    return found.value
+
+
+def _extract(services: Services, request: ExtractRequested, head: Head) -> Candidates:
+    try:
+        services.tasks.note(request.session, request.task_id, status="running", stage="extract")
+        lines = services.log.archived(request.session, request.archive, request.first, request.last)
+    except KeyError as error:
+        raise ExtractionFailed("the archive's messages are not in the bucket", final=True) from error
+    except StoreError as error:
+        raise Unavailable("the table did not answer") from error
+    session_id = request.session.session_id
+    turns = tuple(transcribe(map(read_line, lines)))
+    transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns)
+    policy = MemoryPolicy.model_validate(head.memory_policy or {})
+    extraction = services.model.extract(transcript)
+    identity = extraction_id(request.session.incarnation, request.archive)
+    candidates = check(extraction, transcript, policy, identity)
+    return _keep(services, request, candidates)
+
+
+def _keep(services: Services, request: ExtractRequested, candidates: Candidates) -> Candidates:
+    """Stores the candidates, and answers those that are stored: another worker may have been first."""
+    life = Life(request.session)
+    body = candidates.model_dump_json(indent=1).encode()
+    write_once(services.objects, life.archive_file(request.archive, "candidates.json"), body)
+    return read_candidates(services, life, request.archive) or candidates
+
+
+def _pass_on(services: Services, request: ExtractRequested) -> None:
+    fields = request.model_dump(exclude={"type", "version"})
+    try:
+        services.merge_queue.send(MergeRequested.model_validate(fields))
+    except StoreError as error:
+        raise Unavailable("the merge queue did not answer") from error
+
+
+def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:
+    """Stored messages as an extractor sees them: the text of each, with who said it and when."""
+    for message in messages:
+        yield Turn(
+            seq=message["seq"],
+            role=message["role"],
+            speaker=message.get("peer_id"),
+            text=text_of(message),
+            at=datetime.fromisoformat(message["created_at"]),
+        )
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """What was said in a stored message: its content, or its text parts. Tool inputs and outputs are not speech."""
+    if "content" in message:
+        return str(message["content"])
+    return "\n".join(part["text"] for part in message["parts"] if part["type"] == "text")

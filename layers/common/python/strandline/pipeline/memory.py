@@ -1,0 +1,131 @@
+"""Memories as their owner sees them: list, read, write, delete.
+
+A write by the owner and a merge meet at the file's compare-and-set, so neither loses what the other did. The index
+follows each of them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from strandline.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
+from strandline.domain.memory import Memory
+from strandline.domain.times import stamp
+from strandline.pipeline.catalogue import read_file, reindex
+from strandline.pipeline.services import Services
+from strandline.ports import ConditionFailed, IfMatch, StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import User, segments
+
+MAX_CONTENT_BYTES = 1024 * 1024
+
+Guard = Callable[[Memory | None], None]
+
+
+def list_memories(services: Services, owner: User, prefix: str) -> Mapping[str, Mapping[str, Any]]:
+    """What there is below `prefix`, by path, in path order, expired memories left out. One request."""
+    found = services.indexes.read_warm(owner.index("memories"))
+    now = stamp(services.clock.now())
+    files = found.value.files if found else {}
+    return {
+        path: files[path]
+        for path in sorted(files)
+        if path.startswith(prefix) and not _expired(files[path].get("expires_at"), now)
+    }
+
+
+def read(services: Services, owner: User, path: str) -> Memory:
+    """Raises NotFound, also for an expired memory; InvalidArgument for what is no path."""
+    memory = read_file(services, owner, checked(path))
+    if memory is None or _expired(memory.expires_at, stamp(services.clock.now())):
+        raise NotFound(f"there is no memory {path!r}")
+    return replace(memory, path=path)
+
+
+def _expired(expires_at: Any, now: str) -> bool:
+    return expires_at is not None and str(expires_at) <= now
+
+
+def checked(path: str) -> str:
+    """The path in its plain spelling: what is authorised is what is used. Raises InvalidArgument."""
+    plain = "/".join(segments(path))
+    if not plain.endswith(".md"):
+        raise InvalidArgument(f"a memory is a markdown file, its path ends in .md: {path[:200]!r}")
+    return plain
+
+
+def write(services: Services, owner: User, path: str, content: str, guard: Guard) -> Memory:
+    """Writes a memory's text. `guard` is given what is there and raises what speaks against it."""
+    if len(content.encode()) > MAX_CONTENT_BYTES:
+        raise InvalidArgument(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
+    plain = checked(path)
+    base = services.indexes.read(owner.index("memories"))
+    change = partial(_rewrite, path=plain, content=content, guard=guard, now=stamp(services.clock.now()))
+    memory = services.memories.update(owner.memory(plain), change)
+    reindex(services, owner, [plain], base=base, known={plain: memory})
+    return memory
+
+
+def _rewrite(
+    current: Memory | None, *, path: str, content: str, guard: Guard, now: str
+) -> Change[Memory, Memory]:
+    if current is not None and current.body == content:
+        return Change(None, current)
+    guard(current)
+    kept = current or Memory(path, _type_of(path), _title_of(path, content), _peer_of(path), "", now, now)
+    memory = replace(kept, body=content, updated_at=max(kept.updated_at, now), edits=kept.edits + 1)
+    return Change(memory, memory)
+
+
+def _type_of(path: str) -> str:
+    parts = path.split("/")
+    own = parts[2:] if parts[0] == "peers" and len(parts) > 2 else parts
+    return own[0].removesuffix(".md")
+
+
+def _peer_of(path: str) -> str | None:
+    parts = path.split("/")
+    return parts[1] if parts[0] == "peers" and len(parts) > 2 else None
+
+
+def _title_of(path: str, content: str) -> str:
+    first = content.split("\n", 1)[0]
+    return first[2:].strip() if first.startswith("# ") else path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def matching(sha256: str | None, *, absent: bool) -> Guard:
+    """What `If-Match: "<sha256>"` (or None) and `If-None-Match: *` ask for."""
+
+    def guard(current: Memory | None) -> None:
+        found = current.sha256 if current else None
+        if absent and current is not None:
+            raise FailedPrecondition("there is a memory already", sha256=found)
+        if sha256 is not None and sha256 != found:
+            raise FailedPrecondition("the memory is not the one you read; read it again", sha256=found)
+
+    return guard
+
+
+def delete(services: Services, owner: User, path: str, guard: Guard) -> Memory:
+    """Deletes a memory and answers what it was. The bucket keeps its versions. Raises NotFound."""
+    plain = checked(path)
+    key = owner.memory(plain)
+    for _ in range(ATTEMPTS):
+        found = services.memories.read(key)
+        if found is None:
+            reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
+            raise NotFound(f"there is no memory {path!r}")
+        guard(found.value)
+        try:
+            services.objects.delete(key, when=IfMatch(found.etag))
+        except ConditionFailed:
+            continue
+        except StoreError as error:
+            raise Unavailable("the store did not answer; repeat the request") from error
+        reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
+        return replace(found.value, path=plain)
+    raise Unavailable("the memory is being changed by many; repeat the request")
+
+
+ATTEMPTS = 8

@@ -1,0 +1,185 @@
+"""merge: the candidates of archives become lines in memory files.
+
+in             up to 10 MergeRequested of one user (the queue is FIFO, its group is the user)
+out            memory files, index, journal entry, `memory_diff.json`, the archive done, the task completed
+commit point   CAS PUT per memory file, then create-once PUT of the archive's diff
+on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
+               what follows it is made sure of
+on crash       the message comes again: files that have absorbed the extraction stay, the others follow. A diff whose
+               files were written before the crash is told from the files: what they are without this extraction
+isolation      each archive has its own diff, result and failure; a file that cannot be written holds back only the
+               archives with lines for it
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from strandline.domain.candidates import Candidates
+from strandline.domain.contracts import MergeRequested
+from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
+from strandline.domain.memory import Addition, Memory, absorb, without
+from strandline.domain.message import read_line
+from strandline.domain.ranking import Document
+from strandline.pipeline.catalogue import (
+    forget_messages,
+    index_messages,
+    message_documents,
+    message_group,
+    reindex,
+)
+from strandline.pipeline.diff import Effect, diff, journal_entry
+from strandline.pipeline.extract import living_head, read_candidates
+from strandline.pipeline.outcome import complete
+from strandline.pipeline.services import Services
+from strandline.storage.document import Change
+from strandline.storage.layout import Life, User, user_of
+from strandline.storage.once import fetch, write_once
+
+
+@dataclass
+class Job:
+    """One archive on its way through the merge: `effects` by path, and the error that stopped it, if any."""
+
+    request: MergeRequested
+    candidates: Candidates
+    effects: dict[str, Effect] = field(default_factory=dict)
+    error: StrandlineError | ExtractionFailed | None = None
+
+    @property
+    def life(self) -> Life:
+        return Life(self.request.session)
+
+    @property
+    def diff_key(self) -> str:
+        return self.life.archive_file(self.request.archive, "memory_diff.json")
+
+
+Outcome = StrandlineError | ExtractionFailed | None
+
+
+def run_merge(services: Services, requests: Sequence[MergeRequested]) -> list[Outcome]:
+    """Merges these archives, users one after the other; answers for each request its error, or None.
+
+    An error that is retryable is the queue's business; nothing of the request is lost or doubled by repeating it.
+    """
+    outcomes: list[Outcome] = [None] * len(requests)
+    by_owner: dict[User, list[int]] = {}
+    for position, request in enumerate(requests):
+        by_owner.setdefault(user_of(request.session), []).append(position)
+    for owner, positions in by_owner.items():
+        merged = _merge_user(services, owner, [requests[p] for p in positions])
+        for position, outcome in zip(positions, merged, strict=True):
+            outcomes[position] = outcome
+    return outcomes
+
+
+def _merge_user(services: Services, owner: User, requests: Sequence[MergeRequested]) -> list[Outcome]:
+    loaded = [_load(services, request) for request in requests]
+    jobs = list({job.diff_key: job for job in loaded if isinstance(job, Job)}.values())
+    fresh = [job for job in jobs if fetch(services.objects, job.diff_key) is None]
+    if fresh:
+        _apply(services, owner, fresh)
+    for job in jobs:
+        if job.error is None:
+            job.error = _attempt(partial(_finish, services, owner, job))
+    errors = {job.diff_key: job.error for job in jobs}
+    return [errors[entry.diff_key] if isinstance(entry, Job) else entry for entry in loaded]
+
+
+def _load(services: Services, request: MergeRequested) -> Job | Outcome:
+    """The job; None when its session was deleted; the error when it cannot be had."""
+    try:
+        candidates = read_candidates(services, Life(request.session), request.archive)
+        if candidates is not None:
+            return Job(request, candidates)
+        if living_head(services, request) is None:
+            return None
+    except StrandlineError as error:
+        return error
+    return ExtractionFailed("the archive's candidates are not in the bucket", final=True)
+
+
+def _attempt(step: partial[None]) -> StrandlineError | None:
+    try:
+        step()
+    except StrandlineError as error:
+        return error
+    return None
+
+
+def _apply(services: Services, owner: User, jobs: Sequence[Job]) -> None:
+    """Writes the files, then the indexes. Errors are noted on the jobs they concern."""
+    error = _attempt(partial(_write_all, services, owner, jobs))
+    for job in jobs:
+        job.error = job.error or error
+
+
+def _write_all(services: Services, owner: User, jobs: Sequence[Job]) -> None:
+    base = services.indexes.read_warm(owner.index("memories"))
+    additions: dict[str, list[tuple[Job, Addition]]] = {}
+    for job in jobs:
+        for addition in job.candidates.additions():
+            additions.setdefault(addition.path, []).append((job, addition))
+    known: dict[str, Memory | None] = {}
+    for path in sorted(additions):
+        known.update(_write_file(services, owner, path, additions[path]))
+    if known:
+        reindex(services, owner, known, base=base, known=known)
+    index_messages(services, owner, dict(_documents(services, jobs)))
+
+
+def _write_file(
+    services: Services, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
+) -> Mapping[str, Memory | None]:
+    """One file, all the batch's additions to it in one write. Answers it as written, or nothing when it could not be."""
+    change = partial(_absorb_all, additions=[addition for _, addition in additions])
+    try:
+        memory, effects = services.memories.update(owner.memory(path), change)
+    except StrandlineError as error:
+        for job, _ in additions:
+            job.error = error
+        return {}
+    for job, addition in additions:
+        job.effects[path] = effects[addition.extraction]
+    return {path: memory}
+
+
+Absorbed = tuple[Memory | None, dict[str, Effect]]
+
+
+def _absorb_all(memory: Memory | None, *, additions: Iterable[Addition]) -> Change[Memory, Absorbed]:
+    current = memory
+    effects: dict[str, Effect] = {}
+    for addition in sorted(additions, key=lambda a: a.extraction):
+        before, current = current, absorb(current, addition)
+        if before is current and before is not None and addition.extraction in before.applied:
+            before = without(before, addition)
+        effects[addition.extraction] = Effect(before, current)
+    return Change(None if current is memory else current, (current, effects))
+
+
+def _documents(services: Services, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
+    for job in jobs:
+        request = job.request
+        try:
+            lines = services.log.archived(request.session, request.archive, request.first, request.last)
+        except KeyError:
+            continue  # the session is being deleted: its memories stay, its messages are not to be found
+        group = message_group(request.session.incarnation, request.archive)
+        yield group, list(message_documents(group, request.session.session_id, map(read_line, lines)))
+
+
+def _finish(services: Services, owner: User, job: Job) -> None:
+    """The diff, once; then what follows from it."""
+    if job.effects or fetch(services.objects, job.diff_key) is None:
+        body = diff(job.candidates, job.effects, owner, life=job.life, number=job.request.archive)
+        write_once(services.objects, job.diff_key, body)
+    stored = fetch(services.objects, job.diff_key)
+    if stored is None:
+        raise Unavailable("the diff just written is not there; the session is being deleted")
+    record = json.loads(stored)
+    write_once(services.objects, owner.journal(job.request.task_id), journal_entry(job.candidates, record))
+    if not complete(services, job.request, record["summary"]["by_type"], job.diff_key):
+        forget_messages(services, owner, job.request.session.incarnation)

@@ -1,0 +1,81 @@
+"""How an archive ends: done or failed, once, wherever that is decided.
+
+The marker object is written first, then the head, then the task: each may be repeated, and the head's entry decides,
+so a late loser changes nothing.
+"""
+
+import json
+from functools import partial
+
+from strandline.domain import session
+from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.errors import Unavailable
+from strandline.domain.session import Head
+from strandline.domain.times import stamp
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import Life, user_of
+from strandline.storage.once import write_once
+
+REASON_CHARS = 500
+
+Request = ExtractRequested | MergeRequested
+
+
+def complete(services: Services, request: Request, extracted: dict[str, int], diff_key: str) -> bool:
+    """The archive is done: its memories are merged. `extracted` counts the files added or updated by type.
+
+    Answers False when its session has been deleted meanwhile.
+    """
+    life = Life(request.session)
+    row = {
+        "archive": request.archive,
+        "first_seq": request.first,
+        "last_seq": request.last,
+        "memories": extracted,
+    }
+    write_once(services.objects, life.archive_file(request.archive, "done.json"), json.dumps(row).encode())
+    if not _settle(services, request, extracted, reason=None):
+        return False
+    result = {
+        "session_id": request.session.session_id,
+        "archive": request.archive,
+        "memories_extracted": extracted,
+        "memory_diff": diff_key,
+    }
+    try:
+        services.tasks.complete(request.session, request.task_id, result)
+    except StoreError as error:
+        raise Unavailable("the table did not answer") from error
+    return True
+
+
+def fail(services: Services, request: Request, stage: str, reason: str) -> None:
+    """The archive has failed for good: its text stays in the context, and its task can be retried."""
+    cut = reason[:REASON_CHARS]
+    life = Life(request.session)
+    row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": stamp(services.clock.now())}
+    write_once(services.objects, life.archive_file(request.archive, "failed.json"), json.dumps(row).encode())
+    if not _settle(services, request, {}, reason=cut):
+        return
+    try:
+        services.tasks.fail(request.session, request.task_id, stage, cut)
+    except StoreError as error:
+        raise Unavailable("the table did not answer") from error
+
+
+def _settle(services: Services, request: Request, extracted: dict[str, int], *, reason: str | None) -> bool:
+    change = partial(
+        _change, request=request, extracted=extracted, reason=reason, now=stamp(services.clock.now())
+    )
+    return services.heads.update(user_of(request.session).head(request.session.session_id), change)
+
+
+def _change(
+    head: Head | None, *, request: Request, extracted: dict[str, int], reason: str | None, now: str
+) -> Change[Head, bool]:
+    if head is None or head.buried_at or head.incarnation != request.session.incarnation:
+        return Change(None, False)
+    settled = session.settle(head, request.archive, extracted=extracted, reason=reason, now=now)
+    return Change(None if settled is head else settled, True)

@@ -1,0 +1,91 @@
+"""search: memory lines, or raw messages, best first.
+
+One GET of the user's index when it is cold, one conditional GET when it is warm; what a merge has written is found
+at once. Raw messages: archived ones of every session from the message index, live ones of the session that is named
+from its head.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from strandline.domain.errors import InvalidArgument
+from strandline.domain.message import read_line
+from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all
+from strandline.domain.times import stamp
+from strandline.pipeline.catalogue import message_documents, message_group
+from strandline.pipeline.commit import load_head
+from strandline.pipeline.services import Services
+from strandline.storage.index import Catalogue
+from strandline.storage.layout import User
+from strandline.storage.log import ref
+
+FILTERS = ("type", "peer", "session_id", "role", "peer_id", "archive")
+
+
+@dataclass(frozen=True)
+class Query:
+    """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive;
+    `prefix` is a memory path prefix."""
+
+    text: str
+    context_type: Literal["memory", "message"] = "memory"
+    limit: int = 10
+    score_threshold: float | None = None
+    session_id: str | None = None
+    prefix: str = ""
+    since: str | None = None
+    until: str | None = None
+    filters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def run_search(services: Services, owner: User, query: Query) -> list[Hit]:
+    """Raises InvalidArgument for an unknown filter, NotFound for a named session that is not there."""
+    unknown = sorted(set(query.filters) - set(FILTERS))
+    if unknown:
+        raise InvalidArgument(f"unknown filters {unknown}; known are {', '.join(FILTERS)}")
+    if query.context_type == "message":
+        archived = _catalogue(services, owner, "messages").index
+        indexes = [archived, *_unindexed(services, owner, query, archived)]
+    else:
+        indexes = [_catalogue(services, owner, "memories").index]
+    now = stamp(services.clock.now())
+    return search_all(
+        indexes, query.text, Conditions(query.limit, _accept(query), now, query.score_threshold)
+    )
+
+
+def _catalogue(services: Services, owner: User, kind: str) -> Catalogue:
+    found = services.indexes.read_warm(owner.index(kind))
+    return found.value if found else Catalogue()
+
+
+def _unindexed(services: Services, owner: User, query: Query, archived: Index) -> list[Index]:
+    """The messages of the named session that the index does not hold: live ones, and those of archives not merged."""
+    if query.session_id is None:
+        return []
+    head = load_head(services, owner, query.session_id)
+    known = set(archived.groups())
+    runs = {"live": services.log.live(head, head.live_from, head.last_seq)}
+    for archive in (*head.pending, *head.failed):
+        if message_group(head.incarnation, archive.number) not in known:
+            lines = services.log.archived(ref(head), archive.number, archive.first, archive.last)
+            runs[message_group(head.incarnation, archive.number)] = lines
+    groups = {
+        group: list(message_documents(group, head.session_id, map(read_line, lines)))
+        for group, lines in runs.items()
+    }
+    return [Index().replace_groups(groups)]
+
+
+def _accept(query: Query) -> Callable[[Document], bool]:
+    def accept(document: Document) -> bool:
+        at = document.attributes.get("at") or document.attributes.get("created_at") or ""
+        return (
+            document.group.startswith(query.prefix)
+            and all(document.attributes.get(name) == value for name, value in query.filters.items())
+            and (query.since is None or str(at) >= query.since)
+            and (query.until is None or str(at) <= query.until)
+        )
+
+    return accept

@@ -1,0 +1,104 @@
+"""What the use cases work with: the stores, the queues and the ports, put together once in `entry/wiring.py`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.memory import Memory
+from strandline.domain.session import Head
+from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, TokenCounter
+from strandline.storage.codec import HeadCodec
+from strandline.storage.document import Documents
+from strandline.storage.index import Catalogue, IndexCodec
+from strandline.storage.log import Log
+from strandline.storage.markdown import MemoryCodec
+from strandline.storage.records import DueMarkers, Keys, Sessions, Tasks
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Deployment settings that use cases follow. Seconds, counts."""
+
+    default_policy: AutoCommitPolicy | None = None
+    heal_seconds: int = 900
+    heal_rounds: int = 5
+    max_receives: int = 5
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The adapters. Each is made when it is first asked for, so a function pays for what it uses."""
+
+    objects: Callable[[], ObjectStore]
+    items: Callable[[], Items]
+    extract_queue: Callable[[], Queue]
+    merge_queue: Callable[[], Queue]
+    model: Callable[[], Model]
+    tokens: TokenCounter
+    clock: Clock
+    ids: Ids
+
+
+class Services:
+    """One per warm function. `warm_heads` is how many session heads it remembers with their ETags."""
+
+    def __init__(self, ports: Ports, rules: Rules, *, warm_heads: int = 0) -> None:
+        self.ports = ports
+        self.rules = rules
+        self.clock = ports.clock
+        self.ids = ports.ids
+        self.tokens = ports.tokens
+        self._warm_heads = warm_heads
+
+    @cached_property
+    def objects(self) -> ObjectStore:
+        return self.ports.objects()
+
+    @cached_property
+    def items(self) -> Items:
+        return self.ports.items()
+
+    @cached_property
+    def extract_queue(self) -> Queue:
+        return self.ports.extract_queue()
+
+    @cached_property
+    def merge_queue(self) -> Queue:
+        return self.ports.merge_queue()
+
+    @cached_property
+    def model(self) -> Model:
+        return self.ports.model()
+
+    @cached_property
+    def heads(self) -> Documents[Head]:
+        return Documents(self.objects, HeadCodec(), self.clock, self.ids, warm=self._warm_heads)
+
+    @cached_property
+    def memories(self) -> Documents[Memory]:
+        return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
+
+    @cached_property
+    def indexes(self) -> Documents[Catalogue]:
+        return Documents(self.objects, IndexCodec(), self.clock, self.ids, warm=16)
+
+    @cached_property
+    def log(self) -> Log:
+        return Log(self.objects)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self.items)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        return Tasks(self.items, self.clock)
+
+    @cached_property
+    def due(self) -> DueMarkers:
+        return DueMarkers(self.items)
+
+    @cached_property
+    def keys(self) -> Keys:
+        return Keys(self.items, self.clock)

@@ -1,0 +1,166 @@
+"""Sessions: create, look, list, delete.
+
+Creating and deleting have one commit point each: the head's first PUT, and the PUT that puts a gravestone in its
+place. A gravestone holds nothing that was said; it keeps a late answer to an old request from bringing the session
+back, and the sweep removes it a day later.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+from strandline.domain import session
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import AlreadyExists, NotFound, Unavailable
+from strandline.domain.session import Head
+from strandline.domain.times import stamp
+from strandline.pipeline.append import new_head
+from strandline.pipeline.catalogue import forget_messages
+from strandline.pipeline.commit import load_head
+from strandline.pipeline.services import Services
+from strandline.ports import Page, StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import Life, User, user_of
+from strandline.storage.log import ref
+from strandline.storage.records import Due
+
+
+@dataclass(frozen=True)
+class NewSession:
+    """What a client may fix when a session is created. `auto_commit_policy` is what it will be, defaults applied."""
+
+    owner: User
+    session_id: str
+    auto_commit_policy: dict[str, int] | None
+    memory_policy: dict[str, Any] | None
+    metadata: dict[str, Any]
+
+
+def create(services: Services, wanted: NewSession) -> Head:
+    """A new, empty session. Raises AlreadyExists, Unavailable."""
+    head = replace(
+        new_head(services, wanted.owner, wanted.session_id),
+        auto_commit_policy=wanted.auto_commit_policy,
+        memory_policy=wanted.memory_policy,
+        metadata=wanted.metadata,
+    )
+    note(services, head)
+    try:
+        return services.heads.update(wanted.owner.head(wanted.session_id), partial(_found, head=head))
+    except AlreadyExists:
+        with suppress(StoreError):
+            services.sessions.forget(head)
+        raise
+
+
+def _found(current: Head | None, *, head: Head) -> Change[Head, Head]:
+    if current is not None and not current.buried_at:
+        raise AlreadyExists(f"there is a session {head.session_id!r} already")
+    return Change(head, head)
+
+
+def ensure(services: Services, owner: User, session_id: str) -> Head:
+    """The session, created with the deployment's default policy when it is not there."""
+    try:
+        return load_head(services, owner, session_id)
+    except NotFound:
+        head = new_head(services, owner, session_id)
+        note(services, head)
+        return services.heads.update(owner.head(session_id), partial(_first, head=head))
+
+
+def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
+    return Change(head, head) if current is None or current.buried_at else Change(None, current)
+
+
+def generated_id(services: Services) -> str:
+    """`YYYYMMDD-HHMMSS-<16 hex>`, in UTC."""
+    return f"{services.clock.now():%Y%m%d-%H%M%S}-{services.ids.new()[:16]}"
+
+
+def note(services: Services, head: Head) -> None:
+    """Puts the session into the session list. Raises Unavailable."""
+    try:
+        services.sessions.note(head)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
+
+
+def page(
+    services: Services, owner: User, *, after: str | None, limit: int, newest_first: bool = True
+) -> Page:
+    """One page of the session list, in order of creation."""
+    try:
+        return services.sessions.page(owner, after=after, limit=limit, newest_first=newest_first)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; repeat the request") from error
+
+
+def delete(services: Services, owner: User, session_id: str) -> Mapping[str, int]:
+    """Deletes the session and everything of it; its memories stay. Answers how many objects and items went.
+
+    Raises NotFound, Unavailable: repeating finishes what was begun, and so does the sweep.
+    """
+    key = owner.head(session_id)
+    found = services.heads.read(key)
+    if found is None:
+        raise NotFound(f"there is no session {session_id!r}")
+    if found.value.buried_at:
+        erase(services, ref(found.value))
+        raise NotFound(f"there is no session {session_id!r}")
+    _mark(services, ref(found.value), timedelta(seconds=services.rules.heal_seconds))
+    buried = services.heads.update(key, partial(_bury, now=stamp(services.clock.now())))
+    if buried is None:
+        raise NotFound(f"there is no session {session_id!r}")
+    with suppress(StoreError):
+        services.sessions.forget(buried)
+    return erase(services, ref(buried))
+
+
+def _mark(services: Services, whose: SessionRef, wait: timedelta) -> None:
+    try:
+        services.due.put(Due(stamp(services.clock.now() + wait), "bury", whose))
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was deleted, repeat the request") from error
+
+
+def _bury(head: Head | None, *, now: str) -> Change[Head, Head | None]:
+    if head is None or head.buried_at:
+        return Change(None, None)
+    grave = session.bury(head, now=now)
+    return Change(grave, grave)
+
+
+def erase(services: Services, whose: SessionRef) -> Mapping[str, int]:
+    """Removes every object and item of one life of a session. May run many times."""
+    owner = user_of(whose)
+    try:
+        objects = [key for key in services.objects.keys(Life(whose).prefix) if _removed(services, key)]
+        tasks = _tasks_of(services, owner, whose)
+        for identity in tasks:
+            services.tasks.forget(owner, identity)
+    except StoreError as error:
+        raise Unavailable(
+            "a store did not answer; the session is gone, repeat to erase what is left"
+        ) from error
+    forget_messages(services, owner, whose.incarnation)
+    return {"objects": len(objects), "tasks": len(tasks)}
+
+
+def _removed(services: Services, key: str) -> bool:
+    services.objects.delete(key)
+    return True
+
+
+def _tasks_of(services: Services, owner: User, whose: SessionRef) -> Sequence[str]:
+    found: list[str] = []
+    after: str | None = None
+    while True:
+        page = services.tasks.page(owner, after=after, limit=200)
+        found += [item["task_id"] for item in page.items if item.get("incarnation") == whose.incarnation]
+        after = page.next
+        if after is None:
+            return found

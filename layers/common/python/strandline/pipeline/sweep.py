@@ -1,0 +1,117 @@
+"""sweep: look at what is due.
+
+in             the clock
+out            ExtractRequested for archives whose task has stood still; erased remains of deleted sessions
+commit point   the move or removal of a due marker
+on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
+on crash       a marker is put at its new time before it is removed from the old one, so none is lost
+
+    heal   pending          → ExtractRequested again, look again later; after too many rounds the archive has failed
+           ended            → its task is made to agree with it; marker removed
+           session deleted  → marker removed
+    bury   → what is left is erased; after a day the gravestone goes, and the marker with it
+
+It reads markers that are due, never all sessions: its cost grows with what is due.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from strandline.domain.contracts import ExtractRequested
+from strandline.domain.errors import StrandlineError
+from strandline.domain.session import Archive, Head
+from strandline.domain.times import stamp
+from strandline.pipeline import outcome
+from strandline.pipeline.commit import request_extract
+from strandline.pipeline.services import Services
+from strandline.pipeline.session import erase
+from strandline.ports import ConditionFailed, IfMatch, StoreError
+from strandline.storage.layout import user_of
+from strandline.storage.records import SHARDS, Due
+
+BATCH = 100
+GRAVESTONE_KEPT = timedelta(hours=24)
+
+log = logging.getLogger(__name__)
+
+
+def run_sweep(services: Services) -> Mapping[str, int]:
+    """Looks at every marker that is due; answers how many there were and how many could not be dealt with.
+
+    One marker's failure never stops the others: it stays, and the next sweep meets it again.
+    """
+    now = services.clock.now()
+    seen = failed = 0
+    for number in range(SHARDS):
+        for due in services.due.due(number, now, BATCH):
+            seen += 1
+            try:
+                _LOOKS[due.kind](services, due, now)
+            except (StrandlineError, StoreError) as error:
+                failed += 1
+                log.warning("sweep: %s of a session failed: %s", due.kind, type(error).__name__)
+    return {"due": seen, "failed": failed}
+
+
+def _heal(services: Services, due: Due, now: datetime) -> None:
+    found = services.heads.read(user_of(due.session).head(due.session.session_id))
+    head = found.value if found else None
+    if head is None or head.buried_at or head.incarnation != due.session.incarnation:
+        services.due.remove(due)
+        return
+    pending = next((a for a in head.pending if a.number == due.archive), None)
+    if pending is None:
+        _agree(services, due, head)
+        services.due.remove(due)
+    elif due.rounds >= services.rules.heal_rounds:
+        outcome.fail(services, _request(due, pending), "sweep", "no progress after repeated attempts")
+        services.due.remove(due)
+    else:
+        request_extract(services, due.session, pending)
+        later = stamp(now + timedelta(seconds=services.rules.heal_seconds))
+        services.due.move(due, replace(due, at=later, rounds=due.rounds + 1))
+
+
+def _request(due: Due, archive: Archive) -> ExtractRequested:
+    return ExtractRequested(
+        session=due.session,
+        archive=archive.number,
+        first=archive.first,
+        last=archive.last,
+        task_id=due.task_id,
+    )
+
+
+def _agree(services: Services, due: Due, head: Head) -> None:
+    """The archive has ended; a task that a crash left open ends like it."""
+    task = services.tasks.get(user_of(due.session), due.task_id)
+    if task is None or task["status"] not in ("pending", "running"):
+        return
+    failed = next((a for a in head.failed if a.number == due.archive), None)
+    if failed is not None:
+        services.tasks.fail(due.session, due.task_id, "sweep", failed.reason or "")
+    elif due.archive <= head.commit_count:
+        result = {"session_id": head.session_id, "archive": due.archive}
+        services.tasks.complete(due.session, due.task_id, result)
+
+
+def _bury(services: Services, due: Due, now: datetime) -> None:
+    erase(services, due.session)
+    key = user_of(due.session).head(due.session.session_id)
+    found = services.heads.read(key)
+    grave = found if found and found.value.incarnation == due.session.incarnation else None
+    if grave is None or grave.value.buried_at is None:
+        services.due.remove(due)
+    elif datetime.fromisoformat(grave.value.buried_at) + GRAVESTONE_KEPT <= now:
+        with suppress(ConditionFailed):
+            services.objects.delete(key, when=IfMatch(grave.etag))
+        services.due.remove(due)
+    else:
+        later = datetime.fromisoformat(grave.value.buried_at) + GRAVESTONE_KEPT
+        services.due.move(due, replace(due, at=stamp(later)))
+
+
+_LOOKS: Mapping[str, Callable[[Services, Due, datetime], None]] = {"heal": _heal, "bury": _bury}

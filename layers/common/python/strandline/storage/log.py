@@ -1,0 +1,87 @@
+"""The messages of one session wherever they lie: tail and segments while they are live, archives afterwards.
+
+A stored message is one JSON line; objects hold lines joined by newlines, in seq order and without gaps.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import Unavailable
+from strandline.domain.session import Head, Segment
+from strandline.ports import ObjectStore, StoreError
+from strandline.storage.layout import Life, archive_range
+from strandline.storage.once import fetch, write_once
+
+
+class Log:
+    """Reads and writes immutable runs of messages."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+
+    def live(self, head: Head, first: int, last: int) -> list[bytes]:
+        """The live lines with `first <= seq <= last`."""
+        lines: list[bytes] = []
+        for segment in head.segments:
+            if segment.last >= first and segment.first <= last:
+                lines += self._segment(head, segment)[
+                    max(first - segment.first, 0) : last - segment.first + 1
+                ]
+        return [*lines, *head.tail[max(first - head.tail_from, 0) : max(last - head.tail_from + 1, 0)]]
+
+    def live_backwards(self, head: Head) -> Iterator[bytes]:
+        """The live lines, newest first; a segment is fetched when its turn comes."""
+        yield from reversed(head.tail[max(head.live_from - head.tail_from, 0) :])
+        for segment in reversed(head.segments):
+            yield from reversed(self._segment(head, segment)[max(head.live_from - segment.first, 0) :])
+
+    def spill(self, head: Head, segment: Segment) -> None:
+        """Writes the front of the tail as a segment. Whoever writes it writes the same bytes."""
+        self._put_once(_life(head).segment(segment.first, segment.last), head.tail)
+
+    def archive(self, session: SessionRef, number: int, first: int, lines: Sequence[bytes]) -> None:
+        """Writes the messages of an archive. Whoever writes this range writes the same bytes."""
+        self._put_once(Life(session).messages(number, first, first + len(lines) - 1), lines)
+
+    def archived(self, session: SessionRef, number: int, first: int, last: int) -> list[bytes]:
+        """The lines of an archive whose range is known. Raises KeyError when they are not there."""
+        key = Life(session).messages(number, first, last)
+        return self._lines(key)
+
+    def archives(self, session: SessionRef, prefix: str = "") -> Iterator[tuple[int, int, int]]:
+        """(number, first, last) of the session's archives, in order, listed as they are consumed."""
+        try:
+            yield from filter(None, map(archive_range, self._store.keys(prefix or Life(session).archives)))
+        except StoreError as error:
+            raise Unavailable("the store did not answer; repeat the request") from error
+
+    def find(self, session: SessionRef, number: int) -> tuple[int, int] | None:
+        """The seq range of an archive, by one list request; None when it is not there."""
+        found = next(self.archives(session, f"{Life(session).archive(number)}messages."), None)
+        return found and found[1:]
+
+    def _segment(self, head: Head, segment: Segment) -> list[bytes]:
+        return self._lines(_life(head).segment(segment.first, segment.last))
+
+    def _lines(self, key: str) -> list[bytes]:
+        body = fetch(self._store, key)
+        if body is None:
+            raise KeyError(key)
+        return body.split(b"\n")[:-1]
+
+    def _put_once(self, key: str, lines: Sequence[bytes]) -> None:
+        write_once(self._store, key, b"\n".join(lines) + b"\n")
+
+
+def _life(head: Head) -> Life:
+    return Life(ref(head))
+
+
+def ref(head: Head) -> SessionRef:
+    """The session, in this very life, that a head is the head of."""
+    return SessionRef(
+        account_id=head.account_id,
+        user_id=head.user_id,
+        session_id=head.session_id,
+        incarnation=head.incarnation,
+    )

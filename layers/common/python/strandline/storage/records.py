@@ -1,0 +1,249 @@
+"""What lives in the table: the session list, tasks, due markers and hashed keys. Everything here may be lost without
+losing a message or a memory.
+
+    pk                            sk                            what
+    SESSIONS#<account>/<user>     <created_at>#<session>        a line of the session list
+    TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge
+    DUE#<shard>                   <due at>#<kind>#<session…>    something the sweep must look at then
+    KEY#<sha-256 of the key>      KEY                           whose an API key is
+
+The table deletes expired items late, so every reader compares `expires_at` (epoch seconds) itself.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import Unavailable
+from strandline.domain.session import Archive, Head
+from strandline.domain.times import stamp
+from strandline.ports import Clock, Item, Items, Page, StoreError
+from strandline.storage.layout import User, encode
+
+SHARDS = 8
+COMPLETED_KEPT = timedelta(hours=24)
+FAILED_KEPT = timedelta(days=7)
+_FIRST, _LAST = "!", "\U0010ffff"
+
+
+def task_id(session: SessionRef, archive: Archive) -> str:
+    """The id of an archive's task: sortable by commit time, and the same whoever derives it."""
+    when = "".join(c for c in archive.at if c.isdigit())
+    digest = hashlib.sha256(f"{session.incarnation}/{archive.number}".encode()).hexdigest()
+    return f"{when}-{digest[:16]}"
+
+
+def _owner(user: User) -> str:
+    return f"{encode(user.account_id)}/{encode(user.user_id)}"
+
+
+class Sessions:
+    """The session list: written before the head is created and at each commit, so it shows a session's state as of
+    its last commit."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def note(self, head: Head) -> None:
+        user = User(head.account_id, head.user_id)
+        values = {
+            name: getattr(head, name) for name in ("session_id", "created_at", "updated_at", "commit_count")
+        }
+        self._items.update(f"SESSIONS#{_owner(user)}", f"{head.created_at}#{head.session_id}", values)
+
+    def forget(self, head: Head) -> None:
+        user = User(head.account_id, head.user_id)
+        self._items.delete(f"SESSIONS#{_owner(user)}", f"{head.created_at}#{head.session_id}")
+
+    def page(self, user: User, *, after: str | None, limit: int, newest_first: bool) -> Page:
+        """Sessions in order of creation, from behind the sort key `after`."""
+        return _page(self._items, f"SESSIONS#{_owner(user)}", after, limit, newest_first)
+
+
+def _page(items: Items, pk: str, after: str | None, limit: int, newest_first: bool) -> Page:
+    """A page from behind `after`, which is read along and left out: between is inclusive."""
+    low, high = (_FIRST, after or _LAST) if newest_first else (after or _FIRST, _LAST)
+    page = items.query(pk, between=(low, high), limit=limit + 1, newest_first=newest_first)
+    rows = [item for item in page.items if item["sk"] != after]
+    more = len(rows) > limit or page.next is not None
+    rows = rows[:limit]
+    return Page(rows, rows[-1]["sk"] if more and rows else None)
+
+
+class Tasks:
+    """Tasks of commits, owner-scoped. Completed ones are kept 24 hours, failed ones 7 days."""
+
+    def __init__(self, items: Items, clock: Clock) -> None:
+        self._items = items
+        self._clock = clock
+
+    def start(self, session: SessionRef, archive: Archive) -> str:
+        """Notes a pending task for the archive; one that has ended is opened again."""
+        identity = task_id(session, archive)
+        self.note(
+            session,
+            identity,
+            status="pending",
+            stage="commit",
+            task_type="session_commit",
+            resource_id=session.session_id,
+            incarnation=session.incarnation,
+            archive=archive.number,
+            created_at=archive.at,
+            result=None,
+            error=None,
+            expires_at=None,
+        )
+        return identity
+
+    def note(self, session: SessionRef, identity: str, **values: Any) -> None:
+        """Sets fields of a task, whatever is there; a task lost from the table comes back this way."""
+        user = User(session.account_id, session.user_id)
+        self._items.update(
+            f"TASKS#{_owner(user)}",
+            identity,
+            {
+                "task_id": identity,
+                "resource_id": session.session_id,
+                "updated_at": stamp(self._clock.now()),
+                **values,
+            },
+        )
+
+    def complete(self, session: SessionRef, identity: str, result: Item) -> None:
+        self._end(
+            session, identity, COMPLETED_KEPT, status="completed", stage="done", result=result, error=None
+        )
+
+    def fail(self, session: SessionRef, identity: str, stage: str, reason: str) -> None:
+        self._end(session, identity, FAILED_KEPT, status="failed", stage=stage, error=reason)
+
+    def _end(self, session: SessionRef, identity: str, kept: timedelta, **values: Any) -> None:
+        expires = int((self._clock.now() + kept).timestamp())
+        self.note(session, identity, task_type="session_commit", expires_at=expires, **values)
+
+    def get(self, user: User, identity: str) -> Item | None:
+        item = self._items.get(f"TASKS#{_owner(user)}", identity)
+        return item if item and self._alive(item) else None
+
+    def page(self, user: User, *, after: str | None, limit: int) -> Page:
+        """Newest first, expired ones left out."""
+        page = _page(self._items, f"TASKS#{_owner(user)}", after, limit, newest_first=True)
+        return Page([item for item in page.items if self._alive(item)], page.next)
+
+    def forget(self, user: User, identity: str) -> None:
+        self._items.delete(f"TASKS#{_owner(user)}", identity)
+
+    def _alive(self, item: Item) -> bool:
+        expires = item.get("expires_at")
+        return expires is None or expires > self._clock.now().timestamp()
+
+
+Kind = Literal["heal", "bury"]
+
+
+@dataclass(frozen=True)
+class Due:
+    """Something to look at: a pending archive (`heal`), or what is left of a deleted session (`bury`)."""
+
+    at: str
+    kind: Kind
+    session: SessionRef
+    archive: int = 0
+    task_id: str = ""
+    rounds: int = 0
+
+    @property
+    def pk(self) -> str:
+        digest = hashlib.sha256(f"{self.session.owner}/{self.session.session_id}".encode()).digest()
+        return shard(digest[0] % SHARDS)
+
+    @property
+    def sk(self) -> str:
+        whose = f"{encode(self.session.account_id)}/{encode(self.session.user_id)}/{encode(self.session.session_id)}"
+        return f"{self.at}#{self.kind}#{whose}/{self.session.incarnation}/{self.archive}"
+
+
+def shard(number: int) -> str:
+    return f"DUE#{number}"
+
+
+class DueMarkers:
+    """Time-ordered, sharded: a look costs what is due, not what is stored."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+
+    def put(self, due: Due) -> None:
+        row = {
+            "at": due.at,
+            "kind": due.kind,
+            "archive": due.archive,
+            "task_id": due.task_id,
+            "rounds": due.rounds,
+        }
+        self._items.put({"pk": due.pk, "sk": due.sk, "session": due.session.model_dump(), **row})
+
+    def due(self, number: int, now: datetime, limit: int) -> Sequence[Due]:
+        """The markers of one shard that are due, oldest first."""
+        page = self._items.query(shard(number), between=(_FIRST, stamp(now) + "#" + _LAST), limit=limit)
+        return [_due(item) for item in page.items]
+
+    def remove(self, due: Due) -> None:
+        self._items.delete(due.pk, due.sk)
+
+    def move(self, due: Due, later: Due) -> None:
+        """The same matter, later: the new marker first, so that a crash between leaves two, never none."""
+        self.put(later)
+        self.remove(due)
+
+
+def _due(item: Item) -> Due:
+    return Due(
+        at=item["at"],
+        kind=item["kind"],
+        session=SessionRef(**item["session"]),
+        archive=item["archive"],
+        task_id=item["task_id"],
+        rounds=item["rounds"],
+    )
+
+
+Role = Literal["user", "admin", "root"]
+Named = Annotated[str, Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class KeyOwner:
+    """Whose an API key is."""
+
+    account_id: Named
+    user_id: Named
+    role: Role
+
+
+class Keys:
+    """API keys by their SHA-256; the key itself is never stored."""
+
+    def __init__(self, items: Items, clock: Clock) -> None:
+        self._items = items
+        self._clock = clock
+
+    def owner(self, key_hash: str) -> KeyOwner | None:
+        """Raises Unavailable when the table does not answer: nobody is let in on a guess."""
+        try:
+            item = self._items.get(f"KEY#{key_hash}", "KEY")
+        except StoreError as error:
+            raise Unavailable("the key could not be checked; repeat the request") from error
+        if item is None or (item.get("expires_at") or float("inf")) <= self._clock.now().timestamp():
+            return None
+        return KeyOwner(item["account_id"], item["user_id"], item["role"])
+
+    def add(self, key_hash: str, owner: KeyOwner) -> None:
+        row = {"account_id": owner.account_id, "user_id": owner.user_id, "role": owner.role}
+        self._items.put({"pk": f"KEY#{key_hash}", "sk": "KEY", **row})
