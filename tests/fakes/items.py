@@ -1,0 +1,102 @@
+"""A table in memory."""
+
+import json
+from collections import Counter
+from copy import deepcopy
+from threading import Lock
+from typing import Any
+
+from strandline.ports import ConditionFailed, Item, Page
+from tests.fakes.faults import Faults
+
+MAX_ITEM_BYTES = 400 * 1024
+
+
+class MemoryItems:
+    """`ports.Items`. Operations for `faults` and `calls`: get, put, update, delete, query."""
+
+    def __init__(self) -> None:
+        self.faults = Faults()
+        self._rows: dict[tuple[str, str], dict[str, Any]] = {}
+        self._lock = Lock()
+
+    @property
+    def calls(self) -> Counter[str]:
+        return self.faults.calls
+
+    def rows(self) -> list[Item]:
+        """Everything in the table, by key: for a test to look at, not counted."""
+        with self._lock:
+            return [deepcopy(self._rows[key]) for key in sorted(self._rows)]
+
+    def get(self, pk: str, sk: str) -> Item | None:
+        def read() -> Item | None:
+            with self._lock:
+                return deepcopy(self._rows.get((pk, sk)))
+
+        return self.faults.run("get", read)
+
+    def put(self, item: Item, *, when: Item | None = None) -> None:
+        self.faults.run("put", lambda: self._write(item["pk"], item["sk"], item, when, whole=True))
+
+    def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
+        if not values or {"pk", "sk"} & values.keys():
+            raise ValueError("an update sets at least one attribute, and never the key")
+        self.faults.run(
+            "update", lambda: self._write(pk, sk, {**values, "pk": pk, "sk": sk}, when, whole=False)
+        )
+
+    def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
+        def remove() -> None:
+            with self._lock:
+                _check(self._rows.get((pk, sk), {}), when)
+                self._rows.pop((pk, sk), None)
+
+        self.faults.run("delete", remove)
+
+    def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
+        def read() -> Page:
+            with self._lock:
+                found = [k for k in self._rows if k[0] == pk and between[0] <= k[1] <= between[1]]
+                items = [deepcopy(self._rows[k]) for k in sorted(found, reverse=newest_first)[:limit]]
+            # like DynamoDB: a page that reaches the limit says "more" without looking further
+            return Page(items, items[-1]["sk"] if len(items) == limit else None)
+
+        return self.faults.run("query", read)
+
+    def _write(self, pk: str, sk: str, values: Item, when: Item | None, *, whole: bool) -> None:
+        with self._lock:
+            known = self._rows.get((pk, sk), {})
+            _check(known, when)
+            row = deepcopy(dict(values)) if whole else known | deepcopy(dict(values))
+            _validate(row)
+            self._rows[pk, sk] = row
+
+
+def _check(row: Item, when: Item | None) -> None:
+    for name, value in (when or {}).items():
+        found = row.get(name)
+        if found != value or type(found) is not type(value):  # 1 is not True in a table
+            raise ConditionFailed(f"{name} is {found!r}, not {value!r}")
+
+
+def _validate(row: Item) -> None:
+    if not all(isinstance(row[k], str) and row[k] for k in ("pk", "sk")):
+        raise ValueError("a key is a string and not empty")
+    _validate_value(dict(row))
+    if len(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_ITEM_BYTES:
+        raise ValueError("an item holds at most 400 KiB")
+
+
+def _validate_value(value: Any) -> None:
+    match value:
+        case dict():
+            for entry in value.values():
+                _validate_value(entry)
+        case list() | tuple():
+            for entry in value:
+                _validate_value(entry)
+        case None | bool() | str() | int():
+            return
+        case _:
+            raise TypeError(f"an item does not hold {type(value).__name__}")

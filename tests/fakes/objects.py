@@ -1,0 +1,124 @@
+"""A versioned bucket in memory."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from threading import Lock
+
+from strandline.ports import Clock, Condition, ConditionFailed, IfAbsent, IfMatch, Stored, Version
+from tests.fakes.faults import Faults
+from tests.fakes.values import FakeClock
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One version; without a body it is a delete marker."""
+
+    version_id: str
+    at: datetime
+    body: bytes | None
+
+    @property
+    def etag(self) -> str:
+        """What S3 answers for a single part without KMS: same bytes, same ETag."""
+        return f'"{hashlib.md5(self.body or b"", usedforsecurity=False).hexdigest()}"'
+
+
+class MemoryObjects:
+    """`ports.ObjectStore`. Operations for `faults` and `calls`: get, put, delete, list (one per page), versions,
+    get_version. `bytes` counts what each moved. A conditional GET that finds nothing new is a `get` of 0 bytes."""
+
+    def __init__(self, clock: Clock | None = None, *, page: int = 1000) -> None:
+        self.faults = Faults()
+        self.bytes: Counter[str] = Counter()
+        self._clock = clock or FakeClock()
+        self._page = page
+        self._entries: dict[str, list[_Entry]] = {}
+        self._made = 0
+        self._lock = Lock()
+
+    @property
+    def calls(self) -> Counter[str]:
+        return self.faults.calls
+
+    def get(self, key: str) -> Stored | None:
+        return self.faults.run("get", lambda: self._get(key, None))
+
+    def get_unless(self, key: str, etag: str) -> Stored | None:
+        stored = self.faults.run("get", lambda: self._get(key, etag))
+        if stored is None:
+            raise KeyError(key)
+        return None if stored.etag == etag else stored
+
+    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
+        return self.faults.run("put", lambda: self._put(key, body, when))
+
+    def delete(self, key: str, *, when: IfMatch | None = None) -> None:
+        self.faults.run("delete", lambda: self._put(key, None, when))
+
+    def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
+        while True:
+            page = self.faults.run("list", partial(self._keys, prefix, after))
+            yield from page
+            if len(page) < self._page:
+                return
+            after = page[-1]
+
+    def versions(self, key: str) -> Sequence[Version]:
+        def listed() -> list[Version]:
+            with self._lock:
+                newest_first = reversed(self._entries.get(key, []))
+            return [Version(e.version_id, e.at, e.body is None) for e in newest_first]
+
+        return self.faults.run("versions", listed)
+
+    def get_version(self, key: str, version_id: str) -> bytes:
+        def read() -> bytes:
+            with self._lock:
+                found = [e.body for e in self._entries.get(key, []) if e.version_id == version_id]
+            if not found or found[0] is None:
+                raise KeyError(key)
+            self.bytes["get_version"] += len(found[0])
+            return found[0]
+
+        return self.faults.run("get_version", read)
+
+    def _current(self, key: str) -> _Entry | None:
+        entries = self._entries.get(key)
+        return entries[-1] if entries and entries[-1].body is not None else None
+
+    def _get(self, key: str, unless: str | None) -> Stored | None:
+        with self._lock:
+            entry = self._current(key)
+        if entry is None or entry.body is None:
+            return None
+        self.bytes["get"] += 0 if entry.etag == unless else len(entry.body)
+        return Stored(entry.body, entry.etag)
+
+    def _put(self, key: str, body: bytes | None, when: Condition | None) -> str:
+        with self._lock:
+            _check(self._current(key), when)
+            self._made += 1
+            # S3 says when in whole seconds
+            entry = _Entry(f"v{self._made}", self._clock.now().replace(microsecond=0), body)
+            self._entries.setdefault(key, []).append(entry)
+        self.bytes["put"] += len(body or b"")
+        return entry.etag
+
+    def _keys(self, prefix: str, after: str) -> list[str]:
+        with self._lock:
+            live = [k for k in self._entries if k.startswith(prefix) and k > after and self._current(k)]
+        return sorted(live)[: self._page]
+
+
+def _check(current: _Entry | None, when: Condition | None) -> None:
+    match when:
+        case IfAbsent() if current is not None:
+            raise ConditionFailed("412: there is an object")
+        case IfMatch() if current is None:
+            raise ConditionFailed("404: there is no object")
+        case IfMatch(etag) if current is not None and current.etag != etag:
+            raise ConditionFailed("412: another object")
