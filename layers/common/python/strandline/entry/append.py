@@ -11,7 +11,6 @@ from strandline.entry.identity import identifier, identify
 from strandline.entry.wiring import services
 from strandline.pipeline.append import Appended, AppendRequest, run_append
 
-WARM_HEADS = 64
 SESSIONS = "/api/v1/sessions/"
 
 
@@ -50,7 +49,7 @@ def _append(event: Event) -> dict[str, Any]:
 
 def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
     """Runs the use case; answers the envelope."""
-    known = services(warm_heads=WARM_HEADS)
+    known = services()
     return ok(_result(request, run_append(known, request), batch=batch), known.clock)
 
 

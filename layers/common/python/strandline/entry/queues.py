@@ -12,7 +12,7 @@ from typing import Any
 from strandline.domain.contracts import CommitRequested, ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed, NotFound, StrandlineError
 from strandline.entry.http import Event
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline import outcome
 from strandline.pipeline.commit import run_commit
 from strandline.pipeline.extract import run_extract
@@ -38,7 +38,7 @@ def handle_merge(event: Event) -> dict[str, Any]:
     """Answers a batch of MergeRequested, merged together."""
     readable: list[tuple[Record, MergeRequested]] = []
     failed = _each(event["Records"], partial(_read_merge, into=readable))
-    outcomes = run_merge(services(), [request for _, request in readable]) if readable else []
+    outcomes = run_merge(library(), [request for _, request in readable]) if readable else []
     ended = zip(readable, outcomes, strict=True)
     rest = _each([(*pair, error) for pair, error in ended], _settle_merge, key=lambda row: row[0])
     return {"batchItemFailures": [*failed["batchItemFailures"], *rest["batchItemFailures"]]}
@@ -66,9 +66,7 @@ def _receives(record: Record) -> int:
 def _commit(record: Record) -> None:
     request = CommitRequested.model_validate_json(record["body"])
     try:
-        run_commit(
-            services(), user_of(request.session), request.session.session_id, request.keep_recent_count
-        )
+        run_commit(library(), user_of(request.session), request.session.session_id, request.keep_recent_count)
     except NotFound:
         log.info("message %s names a session that is gone", record["messageId"])
 
@@ -76,7 +74,7 @@ def _commit(record: Record) -> None:
 def _extract(record: Record) -> None:
     request = ExtractRequested.model_validate_json(record["body"])
     try:
-        run_extract(services(), request)
+        run_extract(library(), request)
     except (ExtractionFailed, StrandlineError) as error:
         _give_up_or_raise(record, request, "extract", error)
 
@@ -93,7 +91,7 @@ def _settle_merge(row: tuple[Record, MergeRequested, Exception | None]) -> None:
 
 def _give_up_or_raise(record: Record, request: outcome.Request, stage: str, error: Exception) -> None:
     final = isinstance(error, ExtractionFailed) and error.final
-    if not final and _receives(record) < services().rules.max_receives:
+    if not final and _receives(record) < library().rules.max_receives:
         raise error
     log.warning("%s of archive %d given up: %s", stage, request.archive, type(error).__name__)
-    outcome.fail(services(), request, stage, str(error))
+    outcome.fail(library(), request, stage, str(error))

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline.sweep import run_sweep
 
 
 def handle_sweep() -> dict[str, Any]:
     """Runs one sweep; answers its counts."""
-    return dict(run_sweep(services()))
+    return dict(run_sweep(library()))

@@ -1,6 +1,7 @@
 """The composition root: which adapter stands behind which port. Nothing else makes an adapter."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from strandline.adapters.clock import SystemClock
 from strandline.adapters.dynamodb import DynamoItems
@@ -12,6 +13,9 @@ from strandline.domain.extraction import Extraction, Transcript
 from strandline.entry.settings import Settings, settings
 from strandline.pipeline.services import Ports, Services
 from strandline.ports import Model
+
+if TYPE_CHECKING:
+    from strandline.pipeline.library import Library
 
 
 class RuleModel:
@@ -39,7 +43,16 @@ def ports(config: Settings) -> Ports:
 
 
 @cache
-def services(*, warm_heads: int = 0) -> Services:
+def services() -> Services:
     """The services of this function, made once per warm environment."""
     config = settings()
-    return Services(ports(config), config.rules, warm_heads=warm_heads)
+    return Services(ports(config), config.rules)
+
+
+@cache
+def library() -> "Library":
+    """The services of a function that works with memories; append goes without the import."""
+    from strandline.pipeline.library import Library
+
+    config = settings()
+    return Library(ports(config), config.rules)

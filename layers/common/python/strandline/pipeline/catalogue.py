@@ -14,7 +14,7 @@ from strandline.domain.errors import Aborted
 from strandline.domain.memory import Memory, read_lines
 from strandline.domain.ranking import Document, Scalar
 from strandline.pipeline.extract import text_of
-from strandline.pipeline.services import Services
+from strandline.pipeline.library import Library
 from strandline.ports import StoreError
 from strandline.storage.document import Change, Versioned
 from strandline.storage.index import Catalogue
@@ -27,7 +27,7 @@ Files = Mapping[str, Memory | None]
 
 
 def reindex(
-    services: Services, owner: User, paths: Iterable[str], *, base: Versioned[Catalogue] | None, known: Files
+    services: Library, owner: User, paths: Iterable[str], *, base: Versioned[Catalogue] | None, known: Files
 ) -> None:
     """Brings the index in step with these files. `known` are files read after `base` was; the others are read here.
 
@@ -51,13 +51,13 @@ def reindex(
     raise Aborted("the index is changed by many at once; repeat the request")
 
 
-def read_file(services: Services, owner: User, path: str) -> Memory | None:
+def read_file(services: Library, owner: User, path: str) -> Memory | None:
     """The memory file as it is now, or None."""
     found = services.memories.read(owner.memory(path))
     return found.value if found else None
 
 
-def _write(services: Services, owner: User, base: Versioned[Catalogue] | None, files: Files) -> None:
+def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, files: Files) -> None:
     catalogue = base.value if base else Catalogue()
     rows = dict(catalogue.files)
     for path, memory in files.items():
@@ -112,7 +112,7 @@ def _memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
         )
 
 
-def index_messages(services: Services, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:
+def index_messages(services: Library, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:
     """Puts archived messages into the message index; an empty group is taken out of it."""
 
     def change(current: Catalogue | None) -> Change[Catalogue, None]:
@@ -123,7 +123,7 @@ def index_messages(services: Services, owner: User, groups: Mapping[str, Iterabl
         services.indexes.update(owner.index("messages"), change)
 
 
-def forget_messages(services: Services, owner: User, incarnation: str) -> None:
+def forget_messages(services: Library, owner: User, incarnation: str) -> None:
     """Takes every message of one life of a session out of the message index."""
 
     def change(current: Catalogue | None) -> Change[Catalogue, None]:

@@ -83,7 +83,8 @@ def _keep(services: Services, request: ExtractRequested, candidates: Candidates)
     """Stores the candidates, and answers those that are stored: another worker may have been first."""
     life = Life(request.session)
     body = candidates.model_dump_json(indent=1).encode()
-    write_once(services.objects, life.archive_file(request.archive, "candidates.json"), body)
+    if write_once(services.objects, life.archive_file(request.archive, "candidates.json"), body):
+        return candidates
     return read_candidates(services, life, request.archive) or candidates
 
 

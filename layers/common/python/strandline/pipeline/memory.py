@@ -13,7 +13,7 @@ from strandline.domain.errors import FailedPrecondition, InvalidArgument, NotFou
 from strandline.domain.memory import Memory
 from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import read_file, reindex
-from strandline.pipeline.services import Services
+from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import User, segments
@@ -23,7 +23,7 @@ MAX_CONTENT_BYTES = 1024 * 1024
 Guard = Callable[[Memory | None], None]
 
 
-def list_memories(services: Services, owner: User, prefix: str) -> Mapping[str, Mapping[str, Any]]:
+def list_memories(services: Library, owner: User, prefix: str) -> Mapping[str, Mapping[str, Any]]:
     """What there is below `prefix`, by path, in path order, expired memories left out. One request."""
     found = services.indexes.read_warm(owner.index("memories"))
     now = stamp(services.clock.now())
@@ -35,7 +35,7 @@ def list_memories(services: Services, owner: User, prefix: str) -> Mapping[str, 
     }
 
 
-def read(services: Services, owner: User, path: str) -> Memory:
+def read(services: Library, owner: User, path: str) -> Memory:
     """Raises NotFound, also for an expired memory; InvalidArgument for what is no path."""
     memory = read_file(services, owner, checked(path))
     if memory is None or _expired(memory.expires_at, stamp(services.clock.now())):
@@ -55,7 +55,7 @@ def checked(path: str) -> str:
     return plain
 
 
-def write(services: Services, owner: User, path: str, content: str, guard: Guard) -> Memory:
+def write(services: Library, owner: User, path: str, content: str, guard: Guard) -> Memory:
     """Writes a memory's text. `guard` is given what is there and raises what speaks against it."""
     if len(content.encode()) > MAX_CONTENT_BYTES:
         raise InvalidArgument(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
@@ -107,7 +107,7 @@ def matching(sha256: str | None, *, absent: bool) -> Guard:
     return guard
 
 
-def delete(services: Services, owner: User, path: str, guard: Guard) -> Memory:
+def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     """Deletes a memory and answers what it was. The bucket keeps its versions. Raises NotFound."""
     plain = checked(path)
     key = owner.memory(plain)

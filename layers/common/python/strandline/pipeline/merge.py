@@ -31,8 +31,8 @@ from strandline.pipeline.catalogue import (
 )
 from strandline.pipeline.diff import Effect, diff, journal_entry
 from strandline.pipeline.extract import living_head, read_candidates
+from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
-from strandline.pipeline.services import Services
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
@@ -40,10 +40,12 @@ from strandline.storage.once import fetch, write_once
 
 @dataclass
 class Job:
-    """One archive on its way through the merge: `effects` by path, and the error that stopped it, if any."""
+    """One archive on its way through the merge: its diff, once there is one, `effects` by path, and the error that
+    stopped it, if any."""
 
     request: MergeRequested
     candidates: Candidates
+    diff: bytes | None = None
     effects: dict[str, Effect] = field(default_factory=dict)
     error: StrandlineError | ExtractionFailed | None = None
 
@@ -59,7 +61,7 @@ class Job:
 Outcome = StrandlineError | ExtractionFailed | None
 
 
-def run_merge(services: Services, requests: Sequence[MergeRequested]) -> list[Outcome]:
+def run_merge(services: Library, requests: Sequence[MergeRequested]) -> list[Outcome]:
     """Merges these archives, users one after the other; answers for each request its error, or None.
 
     An error that is retryable is the queue's business; nothing of the request is lost or doubled by repeating it.
@@ -75,10 +77,10 @@ def run_merge(services: Services, requests: Sequence[MergeRequested]) -> list[Ou
     return outcomes
 
 
-def _merge_user(services: Services, owner: User, requests: Sequence[MergeRequested]) -> list[Outcome]:
+def _merge_user(services: Library, owner: User, requests: Sequence[MergeRequested]) -> list[Outcome]:
     loaded = [_load(services, request) for request in requests]
     jobs = list({job.diff_key: job for job in loaded if isinstance(job, Job)}.values())
-    fresh = [job for job in jobs if fetch(services.objects, job.diff_key) is None]
+    fresh = [job for job in jobs if job.diff is None]
     if fresh:
         _apply(services, owner, fresh)
     for job in jobs:
@@ -88,12 +90,14 @@ def _merge_user(services: Services, owner: User, requests: Sequence[MergeRequest
     return [errors[entry.diff_key] if isinstance(entry, Job) else entry for entry in loaded]
 
 
-def _load(services: Services, request: MergeRequested) -> Job | Outcome:
+def _load(services: Library, request: MergeRequested) -> Job | Outcome:
     """The job; None when its session was deleted; the error when it cannot be had."""
     try:
         candidates = read_candidates(services, Life(request.session), request.archive)
         if candidates is not None:
-            return Job(request, candidates)
+            job = Job(request, candidates)
+            job.diff = fetch(services.objects, job.diff_key)
+            return job
         if living_head(services, request) is None:
             return None
     except StrandlineError as error:
@@ -109,14 +113,14 @@ def _attempt(step: partial[None]) -> StrandlineError | None:
     return None
 
 
-def _apply(services: Services, owner: User, jobs: Sequence[Job]) -> None:
+def _apply(services: Library, owner: User, jobs: Sequence[Job]) -> None:
     """Writes the files, then the indexes. Errors are noted on the jobs they concern."""
     error = _attempt(partial(_write_all, services, owner, jobs))
     for job in jobs:
         job.error = job.error or error
 
 
-def _write_all(services: Services, owner: User, jobs: Sequence[Job]) -> None:
+def _write_all(services: Library, owner: User, jobs: Sequence[Job]) -> None:
     base = services.indexes.read_warm(owner.index("memories"))
     additions: dict[str, list[tuple[Job, Addition]]] = {}
     for job in jobs:
@@ -131,7 +135,7 @@ def _write_all(services: Services, owner: User, jobs: Sequence[Job]) -> None:
 
 
 def _write_file(
-    services: Services, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
+    services: Library, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
 ) -> Mapping[str, Memory | None]:
     """One file, all the batch's additions to it in one write. Answers it as written, or nothing when it could not be."""
     change = partial(_absorb_all, additions=[addition for _, addition in additions])
@@ -160,7 +164,7 @@ def _absorb_all(memory: Memory | None, *, additions: Iterable[Addition]) -> Chan
     return Change(None if current is memory else current, (current, effects))
 
 
-def _documents(services: Services, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
+def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
     for job in jobs:
         request = job.request
         try:
@@ -171,15 +175,21 @@ def _documents(services: Services, jobs: Iterable[Job]) -> Iterator[tuple[str, l
         yield group, list(message_documents(group, request.session.session_id, map(read_line, lines)))
 
 
-def _finish(services: Services, owner: User, job: Job) -> None:
+def _finish(services: Library, owner: User, job: Job) -> None:
     """The diff, once; then what follows from it."""
-    if job.effects or fetch(services.objects, job.diff_key) is None:
-        body = diff(job.candidates, job.effects, owner, life=job.life, number=job.request.archive)
-        write_once(services.objects, job.diff_key, body)
-    stored = fetch(services.objects, job.diff_key)
-    if stored is None:
-        raise Unavailable("the diff just written is not there; the session is being deleted")
-    record = json.loads(stored)
+    if job.diff is None:
+        job.diff = _write_diff(services, owner, job)
+    record = json.loads(job.diff)
     write_once(services.objects, owner.journal(job.request.task_id), journal_entry(job.candidates, record))
     if not complete(services, job.request, record["summary"]["by_type"], job.diff_key):
         forget_messages(services, owner, job.request.session.incarnation)
+
+
+def _write_diff(services: Library, owner: User, job: Job) -> bytes:
+    body = diff(job.candidates, job.effects, owner, life=job.life, number=job.request.archive)
+    if write_once(services.objects, job.diff_key, body):
+        return body
+    stored = fetch(services.objects, job.diff_key)
+    if stored is None:
+        raise Unavailable("the diff just written is not there; its session is being deleted")
+    return stored

@@ -15,7 +15,7 @@ from strandline.domain.ranking import Conditions, Document, Hit, Index, search_a
 from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import message_documents, message_group
 from strandline.pipeline.commit import load_head
-from strandline.pipeline.services import Services
+from strandline.pipeline.library import Library
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
 from strandline.storage.log import ref
@@ -39,7 +39,7 @@ class Query:
     filters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def run_search(services: Services, owner: User, query: Query) -> list[Hit]:
+def run_search(services: Library, owner: User, query: Query) -> list[Hit]:
     """Raises InvalidArgument for an unknown filter, NotFound for a named session that is not there."""
     unknown = sorted(set(query.filters) - set(FILTERS))
     if unknown:
@@ -55,12 +55,12 @@ def run_search(services: Services, owner: User, query: Query) -> list[Hit]:
     )
 
 
-def _catalogue(services: Services, owner: User, kind: str) -> Catalogue:
+def _catalogue(services: Library, owner: User, kind: str) -> Catalogue:
     found = services.indexes.read_warm(owner.index(kind))
     return found.value if found else Catalogue()
 
 
-def _unindexed(services: Services, owner: User, query: Query, archived: Index) -> list[Index]:
+def _unindexed(services: Library, owner: User, query: Query, archived: Index) -> list[Index]:
     """The messages of the named session that the index does not hold: live ones, and those of archives not merged."""
     if query.session_id is None:
         return []

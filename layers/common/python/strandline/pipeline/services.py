@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from strandline.domain.auto_commit import AutoCommitPolicy
-from strandline.domain.memory import Memory
 from strandline.domain.session import Head
 from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
-from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.log import Log
-from strandline.storage.markdown import MemoryCodec
 from strandline.storage.records import DueMarkers, Keys, Sessions, Tasks
+
+WARM_HEADS = 64
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,15 @@ class Ports:
 
 
 class Services:
-    """One per warm function. `warm_heads` is how many session heads it remembers with their ETags."""
+    """One per warm function. It remembers the session heads it saw last, with their ETags: a write is tried on what
+    is remembered, and the store decides."""
 
-    def __init__(self, ports: Ports, rules: Rules, *, warm_heads: int = 0) -> None:
+    def __init__(self, ports: Ports, rules: Rules) -> None:
         self.ports = ports
         self.rules = rules
         self.clock = ports.clock
         self.ids = ports.ids
         self.tokens = ports.tokens
-        self._warm_heads = warm_heads
 
     @cached_property
     def objects(self) -> ObjectStore:
@@ -73,15 +72,7 @@ class Services:
 
     @cached_property
     def heads(self) -> Documents[Head]:
-        return Documents(self.objects, HeadCodec(), self.clock, self.ids, warm=self._warm_heads)
-
-    @cached_property
-    def memories(self) -> Documents[Memory]:
-        return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
-
-    @cached_property
-    def indexes(self) -> Documents[Catalogue]:
-        return Documents(self.objects, IndexCodec(), self.clock, self.ids, warm=16)
+        return Documents(self.objects, HeadCodec(), self.clock, self.ids, warm=WARM_HEADS)
 
     @cached_property
     def log(self) -> Log:

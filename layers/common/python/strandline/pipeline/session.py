@@ -20,6 +20,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.append import new_head
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.commit import load_head
+from strandline.pipeline.library import Library
 from strandline.pipeline.services import Services
 from strandline.ports import Page, StoreError
 from strandline.storage.document import Change
@@ -99,7 +100,7 @@ def page(
         raise Unavailable("the table did not answer; repeat the request") from error
 
 
-def delete(services: Services, owner: User, session_id: str) -> Mapping[str, int]:
+def delete(services: Library, owner: User, session_id: str) -> Mapping[str, int]:
     """Deletes the session and everything of it; its memories stay. Answers how many objects and items went.
 
     Raises NotFound, Unavailable: repeating finishes what was begun, and so does the sweep.
@@ -134,7 +135,7 @@ def _bury(head: Head | None, *, now: str) -> Change[Head, Head | None]:
     return Change(grave, grave)
 
 
-def erase(services: Services, whose: SessionRef) -> Mapping[str, int]:
+def erase(services: Library, whose: SessionRef) -> Mapping[str, int]:
     """Removes every object and item of one life of a session. May run many times."""
     owner = user_of(whose)
     try:
@@ -150,12 +151,12 @@ def erase(services: Services, whose: SessionRef) -> Mapping[str, int]:
     return {"objects": len(objects), "tasks": len(tasks)}
 
 
-def _removed(services: Services, key: str) -> bool:
+def _removed(services: Library, key: str) -> bool:
     services.objects.delete(key)
     return True
 
 
-def _tasks_of(services: Services, owner: User, whose: SessionRef) -> Sequence[str]:
+def _tasks_of(services: Library, owner: User, whose: SessionRef) -> Sequence[str]:
     found: list[str] = []
     after: str | None = None
     while True:

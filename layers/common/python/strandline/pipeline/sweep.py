@@ -26,7 +26,7 @@ from strandline.domain.session import Archive, Head
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.commit import request_extract
-from strandline.pipeline.services import Services
+from strandline.pipeline.library import Library
 from strandline.pipeline.session import erase
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.layout import user_of
@@ -38,7 +38,7 @@ GRAVESTONE_KEPT = timedelta(hours=24)
 log = logging.getLogger(__name__)
 
 
-def run_sweep(services: Services) -> Mapping[str, int]:
+def run_sweep(services: Library) -> Mapping[str, int]:
     """Looks at every marker that is due; answers how many there were and how many could not be dealt with.
 
     One marker's failure never stops the others: it stays, and the next sweep meets it again.
@@ -56,7 +56,7 @@ def run_sweep(services: Services) -> Mapping[str, int]:
     return {"due": seen, "failed": failed}
 
 
-def _heal(services: Services, due: Due, now: datetime) -> None:
+def _heal(services: Library, due: Due, now: datetime) -> None:
     found = services.heads.read(user_of(due.session).head(due.session.session_id))
     head = found.value if found else None
     if head is None or head.buried_at or head.incarnation != due.session.incarnation:
@@ -85,7 +85,7 @@ def _request(due: Due, archive: Archive) -> ExtractRequested:
     )
 
 
-def _agree(services: Services, due: Due, head: Head) -> None:
+def _agree(services: Library, due: Due, head: Head) -> None:
     """The archive has ended; a task that a crash left open ends like it."""
     task = services.tasks.get(user_of(due.session), due.task_id)
     if task is None or task["status"] not in ("pending", "running"):
@@ -98,7 +98,7 @@ def _agree(services: Services, due: Due, head: Head) -> None:
         services.tasks.complete(due.session, due.task_id, result)
 
 
-def _bury(services: Services, due: Due, now: datetime) -> None:
+def _bury(services: Library, due: Due, now: datetime) -> None:
     erase(services, due.session)
     key = user_of(due.session).head(due.session.session_id)
     found = services.heads.read(key)
@@ -114,4 +114,4 @@ def _bury(services: Services, due: Due, now: datetime) -> None:
         services.due.move(due, replace(due, at=stamp(later)))
 
 
-_LOOKS: Mapping[str, Callable[[Services, Due, datetime], None]] = {"heal": _heal, "bury": _bury}
+_LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {"heal": _heal, "bury": _bury}

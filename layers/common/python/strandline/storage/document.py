@@ -71,9 +71,9 @@ class Codec(Protocol[V]):
 
     content_type: str
 
-    def encode(self, value: V, stamp: Stamp) -> bytes: ...
+    def encode(self, value: V, stamp: Stamp, /) -> bytes: ...
 
-    def decode(self, body: bytes) -> tuple[V, Stamp]: ...
+    def decode(self, body: bytes, /) -> tuple[V, Stamp]: ...
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Documents(Generic[V]):
     """The documents of one kind. With `warm` > 0, that many newest values are kept with their ETags, and `update`
     tries its write before it reads."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it works with, and two habits that have defaults
         self,
         store: ObjectStore,
         codec: Codec[V],

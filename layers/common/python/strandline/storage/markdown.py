@@ -27,7 +27,7 @@ class MemoryCodec:
 
     content_type = "text/markdown; charset=utf-8"
 
-    def encode(self, value: Memory, stamp: Stamp) -> bytes:
+    def encode(self, value: Memory, _stamp: Stamp) -> bytes:
         return render(value).encode()
 
     def decode(self, body: bytes) -> tuple[Memory, Stamp]:

@@ -6,20 +6,20 @@ from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, Ob
 ATTEMPTS = 3
 
 
-def write_once(store: ObjectStore, key: str, body: bytes) -> None:
+def write_once(store: ObjectStore, key: str, body: bytes) -> bool:
     """Sees to it that there is an object at `key`: this body, or what was there before.
 
-    A repeat after a lost answer is refused by our own first write, which is as good. Raises Unavailable when no
-    attempt was answered.
+    Answers True when it is certainly this body. A repeat after a lost answer is refused by our own first write, which
+    is as good, but not told apart from another's. Raises Unavailable when no attempt was answered.
     """
     for _ in range(ATTEMPTS):
         try:
             store.put(key, body, when=IfAbsent())
         except ConditionFailed:
-            return
+            return False
         except (Ambiguous, Contended):
             continue
-        return
+        return True
     raise Unavailable("the store did not answer; repeat the request")
 
 

@@ -10,7 +10,7 @@ from strandline.domain.errors import InvalidArgument, InvalidUri, NotFound
 from strandline.domain.memory import Memory
 from strandline.entry.http import ok, reply
 from strandline.entry.routes.asking import header, new_router, owner, path_of, seal, unseal
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline import memory
 from strandline.pipeline.diff import memory_uri
 from strandline.storage.layout import User
@@ -34,7 +34,7 @@ def list_memories(
 ) -> dict[str, Any]:
     """What there is, by path."""
     whose = owner(router)
-    known = services()
+    known = library()
     after = unseal(cursor, whose, f"memories/{prefix}") or ""
     rows = [
         {"path": path, "uri": memory_uri(whose.user_id, path), **row}
@@ -49,23 +49,25 @@ def list_memories(
 def read(path: str) -> Response[str]:
     """One memory; `ETag` is the SHA-256 of its content."""
     whose = owner(router)
-    return _answer(whose, memory.read(services(), whose, path_of(path)))
+    return _answer(whose, memory.read(library(), whose, path_of(path)))
 
 
 @router.put("/api/v1/memories/<path>")
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
-    return _answer(whose, memory.write(services(), whose, path_of(path), body.content, _guard()))
+    return _answer(whose, memory.write(library(), whose, path_of(path), body.content, _guard()))
 
 
 @router.delete("/api/v1/memories/<path>")
 def delete(path: str) -> dict[str, Any]:
     """Deletes a memory; the bucket keeps its versions."""
     whose = owner(router)
-    known = services()
+    known = library()
     gone = memory.delete(known, whose, path_of(path), _guard())
-    return ok({"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock)
+    return ok(
+        {"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock
+    )
 
 
 def _guard() -> memory.Guard:
@@ -92,7 +94,7 @@ def _answer(whose: User, found: Memory) -> Response[str]:
         "expires_at": found.expires_at,
         "sources": sources(found.lines),
     }
-    answer = reply(200, ok(result, services().clock))
+    answer = reply(200, ok(result, library().clock))
     return Response(200, "application/json", answer["body"], {"ETag": f'"{found.sha256}"'})
 
 
@@ -100,7 +102,7 @@ def _answer(whose: User, found: Memory) -> Response[str]:
 def content(uri: str) -> dict[str, Any]:
     """The text of the memory at a viking:// address of the user's own."""
     whose = owner(router)
-    known = services()
+    known = library()
     return ok(memory.read(known, whose, _path_of(uri, whose)).body, known.clock)
 
 

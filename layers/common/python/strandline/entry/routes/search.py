@@ -10,7 +10,7 @@ from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
 from strandline.entry.http import ok
 from strandline.entry.routes.asking import new_router, owner
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline.diff import memory_uri, session_uri
 from strandline.pipeline.search import Query, run_search
 from strandline.storage.layout import User
@@ -39,7 +39,7 @@ class Find(BaseModel):
 def find(body: Find) -> dict[str, Any]:
     """The best memory lines or messages for a query."""
     whose = owner(router)
-    known = services()
+    known = library()
     hits = [_shown(hit, whose, explain=body.explain) for hit in run_search(known, whose, _query(body, whose))]
     return ok({"memories": hits, "resources": [], "skills": [], "total": len(hits)}, known.clock)
 

@@ -15,7 +15,7 @@ from strandline.entry.http import ok
 from strandline.entry.identity import identifier
 from strandline.entry.routes.asking import new_router, owner, seal, session_of, unseal
 from strandline.entry.settings import settings
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline import archive, session
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.commit import Committed, load_head, run_commit
@@ -51,7 +51,7 @@ class CommitSession(BaseModel):
 def create(body: CreateSession) -> Answer:
     """Creates an empty session."""
     whose = owner(router)
-    known = services()
+    known = library()
     if len(dumps(body.metadata)) > MAX_METADATA_BYTES:
         raise InvalidArgument(f"metadata: may hold {MAX_METADATA_BYTES} bytes as JSON")
     wanted = session.NewSession(
@@ -93,7 +93,7 @@ def list_sessions(
 ) -> Answer:
     """The user's sessions in order of creation, newest first unless asked otherwise; counts as of the last commit."""
     whose = owner(router)
-    known = services()
+    known = library()
     after = unseal(cursor, whose, "sessions")
     page = session.page(known, whose, after=after, limit=limit, newest_first=order == "desc")
     shown = ("session_id", "created_at", "updated_at", "commit_count")
@@ -108,7 +108,7 @@ def list_sessions(
 def look(session_id: str, auto_create: bool = False) -> Answer:
     """The session's meta, as of now."""
     whose = owner(router)
-    known = services()
+    known = library()
     wanted = session_of(session_id)
     head = session.ensure(known, whose, wanted) if auto_create else load_head(known, whose, wanted)
     return ok({**_named(whose, head), **_counters(head)}, known.clock)
@@ -139,7 +139,7 @@ def _counters(head: Head) -> Answer:
 def delete(session_id: str) -> Answer:
     """Deletes the session and everything of it; its memories stay."""
     whose = owner(router)
-    known = services()
+    known = library()
     erased = session.delete(known, whose, session_of(session_id))
     return ok({"session_id": session_of(session_id), "erased": erased}, known.clock)
 
@@ -162,7 +162,7 @@ def append_many(session_id: str, body: MessageBatch) -> Answer:
 def commit(session_id: str, body: CommitSession | None = None) -> Answer:
     """Archives what is live and starts the extraction of memories from it."""
     whose = owner(router)
-    known = services()
+    known = library()
     wanted = body or CommitSession()
     if wanted.dry_run:
         return ok(
@@ -189,7 +189,7 @@ def _committed(whose: User, session_id: str, done: Committed | Skip) -> Answer:
 @router.get("/api/v1/sessions/<session_id>/context")
 def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
     """The last completed archive's overview and the messages it does not cover, within a token budget."""
-    known = services()
+    known = library()
     found = run_context(known, owner(router), session_of(session_id), token_budget)
     included = 1 if found.overview else 0
     result = {
@@ -216,7 +216,7 @@ def messages(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> Answer:
     """The session's whole log, archived or live, in seq order."""
-    known = services()
+    known = library()
     found = archive.log(known, owner(router), session_of(session_id), after_seq=after_seq, limit=limit)
     return ok([archive.shown(message) for message in found], known.clock)
 
@@ -225,6 +225,6 @@ def messages(
 def one_archive(session_id: str, archive_name: str) -> Answer:
     """An archive: status, abstract, overview and messages."""
     whose = owner(router)
-    known = services()
+    known = library()
     found = archive.read(known, whose, session_of(session_id), archive_name)
     return ok(found, known.clock)

@@ -4,7 +4,7 @@ from typing import Any
 
 from strandline.entry.http import ok
 from strandline.entry.routes.asking import new_router, owner
-from strandline.entry.wiring import services
+from strandline.entry.wiring import library
 from strandline.pipeline import task
 
 router = new_router()
@@ -25,14 +25,14 @@ _SHOWN = (
 @router.get("/api/v1/tasks/<task_id>")
 def look(task_id: str) -> dict[str, Any]:
     """One task; another user's is not found."""
-    known = services()
+    known = library()
     return ok(_shown(task.get(known, owner(router), task_id)), known.clock)
 
 
 @router.post("/api/v1/tasks/<task_id>/retry")
 def retry(task_id: str) -> dict[str, Any]:
     """Extracts a failed archive again."""
-    known = services()
+    known = library()
     return ok(_shown(task.retry(known, owner(router), task_id)), known.clock)
 
 

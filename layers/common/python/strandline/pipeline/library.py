@@ -1,0 +1,26 @@
+"""What the use cases of memories and search work with besides: the memory files and the indexes.
+
+A class of its own, so that a function that only appends does not load YAML and the stemmer.
+"""
+
+from functools import cached_property
+
+from strandline.domain.memory import Memory
+from strandline.pipeline.services import Services
+from strandline.storage.document import Documents
+from strandline.storage.index import Catalogue, IndexCodec
+from strandline.storage.markdown import MemoryCodec
+
+WARM_INDEXES = 16
+
+
+class Library(Services):
+    """Services with memories. It remembers the indexes of the users it saw last."""
+
+    @cached_property
+    def memories(self) -> Documents[Memory]:
+        return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
+
+    @cached_property
+    def indexes(self) -> Documents[Catalogue]:
+        return Documents(self.objects, IndexCodec(), self.clock, self.ids, warm=WARM_INDEXES)
