@@ -2,8 +2,8 @@
 
 Text is NFKC-normalised, case-folded and cut into words by Unicode category (letters, marks and digits). Words
 lose their accents and are stemmed (Snowball English, https://snowballstem.org/algorithms/english/stemmer.html).
-A hyphenated word gives its parts and the joined form. Scripts written without spaces give character bigrams, as
-Lucene's CJKBigramFilter does. Every step is linear in the length of the text.
+A hyphenated word gives its parts and the joined form. Scripts written without spaces give single characters and
+bigrams, as Lucene's CJKBigramFilter with outputUnigrams does. Every step is linear in the length of the text.
 """
 
 import re
@@ -24,6 +24,7 @@ _UNSPACED = (
     "\u3005-\u3007\u3021-\u3029\u3031-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"  # Hiragana, Katakana
     "\u2e80-\u2fdf\u3100-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
+_SLICES = re.compile(r".{1,1024}(?=\s)|.{1,1024}", re.DOTALL)
 _PIECES = re.compile(f"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
 _CLITIC = re.compile(r"'(?:s|m|re|ve|ll|d)?$")
 _JOINTS = re.compile(r"['-]+")
@@ -38,7 +39,7 @@ _UNDECOMPOSED = str.maketrans(
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Terms of a text. `content` says what it is about and makes its length; `fallback` is searched only by
-    queries that have nothing else: stop words, symbols, and the single characters of unspaced runs."""
+    queries that have nothing else: stop words and symbols such as emoji."""
 
     content: list[str] = field(default_factory=list)
     fallback: list[str] = field(default_factory=list)
@@ -53,12 +54,19 @@ def analyze(text: str) -> list[str]:
 def terms_of(text: str) -> Terms:
     """Both kinds of terms of a text."""
     terms = Terms()
-    for chunk in unicodedata.normalize("NFKC", text).casefold().translate(_CHARACTERS).split():
+    for chunk in _normalized(text).casefold().translate(_CHARACTERS).split():
         if chunk.isascii() and chunk.isalnum():
             _add_word(chunk, terms)
         else:
             _add_chunk(chunk, terms)
     return terms
+
+
+def _normalized(text: str) -> str:
+    """NFKC, slice by slice: sorting one long run of combining marks would take time quadratic in its length."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFKC", part) for part in _SLICES.findall(text))
 
 
 class _Characters(dict[int, str]):
@@ -98,11 +106,8 @@ def _add_chunk(chunk: str, terms: Terms) -> None:
 
 
 def _add_run(run: str, terms: Terms) -> None:
-    if len(run) == 1:
-        terms.content.append(run)
-        return
+    terms.content.extend(run)
     terms.content.extend(first + second for first, second in pairwise(run))
-    terms.fallback.extend(run)
 
 
 def _add_compound(word: str, terms: Terms) -> None:
@@ -118,22 +123,23 @@ def _add_compound(word: str, terms: Terms) -> None:
 
 
 def _add_word(word: str, terms: Terms) -> None:
-    word = _without_accents(word[:_WORD_CHARS])
+    word = word[:_WORD_CHARS]
     if word in STOP_WORDS:
         terms.fallback.append(word)
-    elif word:
-        terms.content.append(_stem(word))
-
-
-def _without_accents(word: str) -> str:
-    if word.isascii():
-        return word
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
-    return unicodedata.normalize("NFC", bare).translate(_UNDECOMPOSED)
+    elif term := _term(word):
+        terms.content.append(term)
 
 
 @lru_cache(maxsize=50_000)
-def _stem(word: str) -> str:
+def _term(word: str) -> str:
+    bare = word if word.isascii() else _without_accents(word)
+    if bare in STOP_WORDS:  # "thé" is not "the"
+        return word
     # A stemmer keeps its state between calls, so each call gets its own and threads cannot mix theirs up.
-    stem: str = stemmer("english").stemWord(word)
+    stem: str = stemmer("english").stemWord(bare)
     return stem
+
+
+def _without_accents(word: str) -> str:
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+    return unicodedata.normalize("NFC", bare).translate(_UNDECOMPOSED)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 K1 = 1.2
 B = 0.75
-EXTRA_WEIGHT = 0.5
+EXTRA_WEIGHT = 0.4  # recall is flat from 0.33 to 0.5 when `extra` holds the lines around a chat message
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,21 @@ def length_norms(lengths: Iterable[tuple[int, int]], mean_length: float) -> list
     return [K1 * (1 - B) + slope * (text + EXTRA_WEIGHT * extra) for text, extra in lengths]
 
 
+def pack_counts(text: int, extra: int) -> int:
+    """How often a term occurs in both fields, in 16 bits. Counts end at 255, where saturation is within 1 % anyway."""
+    return min(text, 255) << 8 | min(extra, 255)
+
+
 def term_scores(
-    weight: float, postings: Iterable[tuple[int, int, int]], norms: Sequence[float]
+    weight: float, postings: Iterable[tuple[int, int]], norms: Sequence[float]
 ) -> dict[int, float]:
     """What a term with this weight (idf times its repeats in the query) adds to each document it occurs in.
 
-    `postings` are document number, count in `text`, count in `extra`.
+    `postings` are document numbers and packed counts.
     """
     scale = weight * (K1 + 1)
     return {
         number: scale * count / (count + norms[number])
-        for number, text, extra in postings
-        if (count := text + EXTRA_WEIGHT * extra)
+        for number, packed in postings
+        if (count := (packed >> 8) + EXTRA_WEIGHT * (packed & 255))
     }

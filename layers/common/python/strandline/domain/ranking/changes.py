@@ -6,34 +6,36 @@ from dataclasses import dataclass
 from operator import sub
 
 from strandline.domain.ranking.analysis import Terms, terms_of
+from strandline.domain.ranking.bm25 import pack_counts
 from strandline.domain.ranking.document import Document, to_record
-from strandline.domain.ranking.segment import Columns, Posting, Segment, empty
+from strandline.domain.ranking.segment import Columns, Segment, empty
 
-_MAX_COUNT = 255  # fits a byte; BM25 is within 1 % of its limit long before
 _GONE = -1
+_COUNT_BITS = 16
+_COUNT_MASK = (1 << _COUNT_BITS) - 1
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An analysed document that is not in a segment yet. `term_counts` are those in text and title, and in extra."""
+    """An analysed document that is not in a segment yet."""
 
     id: str
     record: bytes
     text_length: int
     extra_length: int
-    term_counts: Mapping[str, tuple[int, int]]
+    counts: Mapping[str, int]  # of each term, packed
 
 
 Changes = Mapping[str, Sequence[Entry]]
-Added = dict[str, list[Posting]]
+Added = dict[str, list[int]]  # of each term: document number and counts in one integer, which sorts by number
 
 
 def entry(document: Document) -> Entry:
     """Analyse a document. Raises ValueError or TypeError for attributes that cannot be stored."""
     text, extra = terms_of(f"{document.title}\n{document.text}"), terms_of(document.extra)
     in_text, in_extra = _counted(text), _counted(extra)
-    both = {term: (in_text[term], in_extra[term]) for term in in_text.keys() | in_extra.keys()}
-    return Entry(document.id, to_record(document), _length(text), _length(extra), both)
+    counts = {term: pack_counts(in_text[term], in_extra[term]) for term in in_text.keys() | in_extra.keys()}
+    return Entry(document.id, to_record(document), _length(text), _length(extra), counts)
 
 
 def _counted(terms: Terms) -> Counter[str]:
@@ -64,9 +66,9 @@ def changed(old: Segment, changes: Changes) -> Segment:
 
 def _add_entries(new: Segment, entries: Sequence[Entry], added: Added) -> None:
     for item in sorted(entries, key=lambda item: item.id):
-        for term, (in_text, in_extra) in item.term_counts.items():
-            posting = (len(new.records), min(in_text, _MAX_COUNT), min(in_extra, _MAX_COUNT))
-            added.setdefault(term, []).append(posting)
+        base = len(new.records) << _COUNT_BITS
+        for term, counts in item.counts.items():
+            added.setdefault(term, []).append(base | counts)
         new.records.append(item.record)
         new.text_lengths.append(item.text_length)
         new.extra_lengths.append(item.extra_length)
@@ -83,28 +85,28 @@ def _move_range(old: Segment, new: Segment, span: range, moved: list[int]) -> No
 def _merge_terms(old: Segment, new: Segment, moved: list[int], added: Added) -> None:
     places = {term: at for at, term in enumerate(old.terms)}
     for term in sorted(places.keys() | added.keys()):
-        columns: Columns = ((), (), ())
+        columns: Columns = ((), ())
         if term in places:
-            numbers, in_text, in_extra = old.columns(places[term])
-            columns = ([moved[number] for number in numbers], in_text, in_extra)
+            numbers, counts = old.columns(places[term])
+            columns = ([moved[number] for number in numbers], counts)
         # Most terms are in no changed document: their columns are copied whole.
         if term in added or _GONE in columns[0]:
             columns = _merged(columns, added.get(term, []))
         _append_term(new, term, columns)
 
 
-def _merged(kept: Columns, added: list[Posting]) -> Columns:
-    postings = sorted([posting for posting in zip(*kept, strict=True) if posting[0] != _GONE] + added)
-    numbers, in_text, in_extra = zip(*postings, strict=True) if postings else ((), (), ())
-    return numbers, in_text, in_extra
+def _merged(kept: Columns, added: list[int]) -> Columns:
+    joined = [number << _COUNT_BITS | counts for number, counts in zip(*kept, strict=True) if number != _GONE]
+    joined += added
+    joined.sort()
+    return [item >> _COUNT_BITS for item in joined], [item & _COUNT_MASK for item in joined]
 
 
 def _append_term(new: Segment, term: str, columns: Columns) -> None:
-    numbers, in_text, in_extra = columns
+    numbers, counts = columns
     if not numbers:
         return
     new.terms.append(term)
     new.frequencies.append(len(numbers))
     new.gaps.extend(map(sub, numbers, [0, *numbers]))
-    new.text_counts.extend(in_text)
-    new.extra_counts.extend(in_extra)
+    new.counts.extend(counts)

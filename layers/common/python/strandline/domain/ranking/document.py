@@ -13,10 +13,10 @@ class Document:
     """One searchable line.
 
     `group` is the unit of replacement (a memory file, one archive of a session); `id` is unique within it and,
-    for ties to be broken by it alone, should be unique in the index. `text` is searched and shown. Searched but not
-    shown are `title`, which counts like the text (a heading, the speaker, the words of a date), and `extra`, which
-    counts less (the neighbouring lines; see bm25.EXTRA_WEIGHT). `attributes` are for the caller's filters; only
-    `expires_at` (an ISO 8601 time, or None) has a meaning here.
+    for ties to be broken by it alone, should be unique in the index. `text` and `attributes` are stored and come
+    back; `title` and `extra` are only indexed and come back empty. `title` counts like the text (a heading, the
+    speaker, the words of a date), `extra` less (the lines before and after; see bm25.EXTRA_WEIGHT). Attributes are
+    for the caller's filters; only `expires_at` (an ISO 8601 time, or None) has a meaning here.
     """
 
     id: str
@@ -39,17 +39,17 @@ def instant(text: str) -> datetime:
 
 
 def to_record(document: Document) -> bytes:
-    """The document as one line of JSON, without its group.
+    """What is stored of a document, as one line of JSON. The group is stored once for all of its documents.
 
     Raises ValueError for NaN and infinities, TypeError for attributes that JSON cannot hold.
     Lone surrogates pass: one odd text must not make a whole index unwritable.
     """
-    fields = [document.id, document.text, dict(document.attributes), document.title, document.extra]
+    fields = [document.id, document.text, dict(document.attributes)]
     line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
     return line.encode("utf-8", "surrogatepass")
 
 
 def from_record(record: bytes, group: str) -> Document:
-    """The document that `to_record` wrote."""
-    key, text, attributes, title, extra = json.loads(record.decode("utf-8", "surrogatepass"))
-    return Document(key, group, text, attributes, title, extra)
+    """The document of a record."""
+    key, text, attributes = json.loads(record.decode("utf-8", "surrogatepass"))
+    return Document(key, group, text, attributes)

@@ -1,7 +1,6 @@
 """The search index of one user as a value."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -25,10 +24,14 @@ class Index:
         self._base = base or empty()
         self._changes = changes
 
-    @cached_property
+    @property
     def segment(self) -> Segment:
         """Everything in one segment."""
-        return changed(self._base, self._changes) if self._changes else self._base
+        if self._changes:
+            # In this order another thread at worst applies the same changes again, to the same effect.
+            self._base = changed(self._base, self._changes)
+            self._changes = _NO_CHANGES
+        return self._base
 
     def replace_group(self, group: str, documents: Iterable[Document]) -> "Index":
         """The index with exactly these documents in the group; none removes it.
@@ -52,7 +55,7 @@ class Index:
         return sorted((set(self._base.groups) - self._changes.keys()) | changed_groups)
 
     def documents(self, group: str) -> list[Document]:
-        """The group's documents, sorted by id; expired ones too."""
+        """The group's documents as stored, sorted by id; expired ones too."""
         if group in self._changes:
             entries = sorted(self._changes[group], key=lambda item: item.id)
             return [from_record(item.record, group) for item in entries]

@@ -1,9 +1,8 @@
 """An immutable inverted index in the shape it is stored in.
 
 Documents are numbered from 0 in order of (group, id), so a group is a range of numbers and the same content always
-has the same numbers. The postings of all terms lie behind each other in three arrays: the gap to the previous
-document number, and the term's counts in `text` (to which the title belongs here) and in `extra`. Nothing is
-decoded before it is asked for.
+has the same numbers. The postings of all terms lie behind each other in two arrays: the gap to the previous document
+number, and how often the term occurs in that document. Nothing is decoded before it is asked for.
 """
 
 from array import array
@@ -16,18 +15,17 @@ from itertools import accumulate
 from strandline.domain.ranking.bm25 import Statistics
 from strandline.domain.ranking.document import Document, from_record
 
-Posting = tuple[int, int, int]  # document number, count in text (and title), count in extra
-Columns = tuple[Sequence[int], Sequence[int], Sequence[int]]  # the same of many documents
+Columns = tuple[Sequence[int], Sequence[int]]  # of one term: document numbers, packed counts
 
 
-def numbers(values: Iterable[int] = ()) -> "array[int]":
-    """Unsigned 32-bit integers."""
-    return array("I", values)
+def numbers() -> "array[int]":
+    """An empty column of document numbers, lengths or frequencies."""
+    return array("I")
 
 
-def counts(values: Iterable[int] = ()) -> "array[int]":
-    """Unsigned bytes."""
-    return array("B", values)
+def counts() -> "array[int]":
+    """An empty column of packed counts; see bm25.pack_counts."""
+    return array("H")
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,7 @@ class Segment:
     terms: list[str]
     frequencies: "array[int]"
     gaps: "array[int]"
-    text_counts: "array[int]"
-    extra_counts: "array[int]"
+    counts: "array[int]"
 
     @cached_property
     def _group_starts(self) -> list[int]:
@@ -69,15 +66,15 @@ class Segment:
         """Lengths of `text` and `extra` of every document, in order of number."""
         return zip(self.text_lengths, self.extra_lengths, strict=True)
 
-    def postings(self, term: str) -> Iterator[Posting]:
-        """Where a term occurs, in order of document number."""
+    def postings(self, term: str) -> Iterator[tuple[int, int]]:
+        """Document number and packed counts wherever a term occurs, in order of document number."""
         at = self._position(term)
         return iter(()) if at is None else zip(*self.columns(at), strict=True)
 
     def columns(self, at: int) -> Columns:
         """Postings of the term at this place in `terms`, as columns."""
         span = slice(self._term_starts[at], self._term_starts[at + 1])
-        return list(accumulate(self.gaps[span])), self.text_counts[span], self.extra_counts[span]
+        return list(accumulate(self.gaps[span])), self.counts[span]
 
     def statistics(self, terms: Iterable[str]) -> Statistics:
         """Statistics for these terms. Documents that have expired but are still stored count."""
@@ -100,4 +97,4 @@ class Segment:
 
 def empty() -> Segment:
     """A segment without documents."""
-    return Segment([], numbers(), [], numbers(), numbers(), [], numbers(), numbers(), counts(), counts())
+    return Segment([], numbers(), [], numbers(), numbers(), [], numbers(), numbers(), counts())
