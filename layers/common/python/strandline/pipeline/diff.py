@@ -30,7 +30,7 @@ def memory_uri(user_id: str, path: str) -> str:
 def diff(
     candidates: Candidates, effects: Mapping[str, Effect], owner: User, *, life: Life, number: int
 ) -> bytes:
-    """The diff as JSON: adds carry `after`, updates `before` and `after`; what was rejected is listed with its reason."""
+    """The diff as JSON: adds carry `after`, updates also `before`; what was rejected is listed with its reason."""
     adds: list[dict[str, Any]] = []
     updates: list[dict[str, Any]] = []
     for path, effect in sorted(effects.items()):

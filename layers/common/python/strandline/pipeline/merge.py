@@ -137,7 +137,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job]) -> None:
 def _write_file(
     services: Library, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
 ) -> Mapping[str, Memory | None]:
-    """One file, all the batch's additions to it in one write. Answers it as written, or nothing when it could not be."""
+    """One file, all the additions to it in one write. Answers it as written; nothing when it could not be."""
     change = partial(_absorb_all, additions=[addition for _, addition in additions])
     try:
         memory, effects = services.memories.update(owner.memory(path), change)
