@@ -72,8 +72,8 @@ class DynamoItems:
             self._writer(when).delete_item(TableName=self._table, Key=_key(pk, sk), **_condition(when or {}))
 
     def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
-        low, high = between
-        if low > high:  # DynamoDB refuses an empty range
+        low, high = between[0] or "\0", between[1]  # DynamoDB refuses an empty key, and an empty range
+        if low > high:
             return Page((), None)
         with aws.store_errors():
             answer = self._repeating.query(

@@ -1,0 +1,185 @@
+"""The backends every port's suite runs on. A further one is a `Backend` and a name in BACKENDS.
+
+Only the fake and ministack are atomic under threads: tests of concurrency leave moto out (`atomic_backend`).
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any, Protocol
+from uuid import uuid4
+
+import botocore.session
+import httpx
+import moto
+import pytest
+from botocore.config import Config
+from moto.core.botocore_stubber import BotocoreStubber
+
+from strandline.adapters import aws
+from strandline.adapters.dynamodb import DynamoItems
+from strandline.adapters.s3 import S3Objects
+from strandline.adapters.sqs import SqsQueue
+from strandline.ports import Items, ObjectStore, Queue
+from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
+
+BACKENDS = ("fake", "moto", "ministack")
+MINISTACK = Path(__file__).parents[2] / ".venv-emulator" / "bin" / "ministack"
+ACCOUNT = "123456789012"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message as it came out of a queue."""
+
+    body: str
+    group: str | None
+
+
+class Backend(Protocol):
+    def objects(self) -> ObjectStore: ...
+
+    def items(self) -> Items: ...
+
+    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
+        """A new queue, and what has arrived in it."""
+
+
+class Fakes:
+    def objects(self) -> ObjectStore:
+        return MemoryObjects(page=3)
+
+    def items(self) -> Items:
+        return MemoryItems()
+
+    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
+        queue = MemoryQueue(fifo=fifo)
+        return queue, lambda: [Sent(d.body, d.group if fifo else None) for d in queue.receive(100)]
+
+
+class Aws:
+    """The adapters, over whatever answers at `endpoint` (None: moto, in this process)."""
+
+    def __init__(self, endpoint: str | None = None) -> None:
+        self._endpoint = endpoint
+        self._session = botocore.session.Session()
+        self._session.set_credentials(ACCOUNT, "testing")
+
+    def client(self, service: str, config: Config = aws.REPEATING) -> Any:
+        return self._session.create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
+
+    def objects(self) -> ObjectStore:
+        bucket = f"bucket-{uuid4().hex}"
+        s3 = self.client("s3")
+        s3.create_bucket(Bucket=bucket)
+        s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+        return S3Objects(bucket, lambda config: self.client("s3", config))
+
+    def items(self) -> Items:
+        table = f"table-{uuid4().hex}"
+        self.client("dynamodb").create_table(
+            TableName=table,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+        )
+        return DynamoItems(table, lambda config: self.client("dynamodb", config))
+
+    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
+        sqs = self.client("sqs")
+        name = f"queue-{uuid4().hex}" + (".fifo" if fifo else "")
+        url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if fifo else {})["QueueUrl"]
+
+        def arrived() -> list[Sent]:
+            answer = sqs.receive_message(
+                QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"], WaitTimeSeconds=0
+            )
+            return [
+                Sent(m["Body"], m["Attributes"].get("MessageGroupId")) for m in answer.get("Messages", [])
+            ]
+
+        return SqsQueue(url, lambda config: self.client("sqs", config)), arrived
+
+
+@pytest.fixture
+def moto_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
+    """moto in this process, one call at a time: it is not atomic by itself."""
+    one, answer = RLock(), BotocoreStubber.__call__
+
+    def locked(self: BotocoreStubber, *args: Any, **kwargs: Any) -> Any:
+        with one:
+            return answer(self, *args, **kwargs)
+
+    monkeypatch.setattr(BotocoreStubber, "__call__", locked)
+    with moto.mock_aws():
+        yield Aws()
+
+
+@pytest.fixture(scope="session")
+def ministack_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An emulator in a process of its own, on a free port of loopback, ended with the session."""
+    if not MINISTACK.exists():
+        pytest.skip(f"{MINISTACK} is missing: make setup")
+    directory = tmp_path_factory.mktemp("ministack")
+    port = _free_port()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(directory),
+        "TMPDIR": str(directory),
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "IOT_MTLS_ENABLED": "0",
+    }
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen([MINISTACK], env=environment, cwd=directory, stdout=log, stderr=log)
+        try:
+            _wait_for(f"http://127.0.0.1:{port}", process)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_for(endpoint: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            httpx.get(f"{endpoint}/_ministack/health", timeout=1)
+        except httpx.TransportError:
+            time.sleep(0.05)
+        else:
+            return
+    sys.exit("ministack did not start")
+
+
+def _backend(name: str, request: pytest.FixtureRequest) -> Backend:
+    if name == "moto":
+        moto_backend: Aws = request.getfixturevalue("moto_backend")
+        return moto_backend
+    return Fakes() if name == "fake" else Aws(request.getfixturevalue("ministack_endpoint"))
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return _backend(request.param, request)
+
+
+@pytest.fixture(params=[name for name in BACKENDS if name != "moto"])
+def atomic_backend(request: pytest.FixtureRequest) -> Backend:
+    return _backend(request.param, request)

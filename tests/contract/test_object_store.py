@@ -1,0 +1,215 @@
+"""`ports.ObjectStore`, on every backend."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import pytest
+
+from strandline.ports import ConditionFailed, Contended, IfAbsent, IfMatch, ObjectStore
+from tests.contract.conftest import Backend
+
+pytestmark = pytest.mark.contract
+
+ODD_KEYS = ["a b+c%20d/é", "東京/ü~@'()*!.md", "%2E%2E/x&y=z?#;:,$"]
+
+
+@pytest.fixture
+def store(backend: Backend) -> ObjectStore:
+    return backend.objects()
+
+
+def test_what_is_not_there(store: ObjectStore) -> None:
+    assert store.get("k") is None
+    assert list(store.keys("")) == []
+    assert list(store.versions("k")) == []
+    with pytest.raises(KeyError):
+        store.get_unless("k", '"0"')
+    with pytest.raises(KeyError):
+        store.get_version("k", "nothing")
+    store.delete("k")
+
+
+def test_reads_what_was_written(store: ObjectStore) -> None:
+    etag = store.put("k.json", b"one")
+    stored = store.get("k.json")
+    assert stored is not None
+    assert (stored.body, stored.etag) == (b"one", etag)
+
+
+@pytest.mark.parametrize("body", [b"", b"\x00\xff" * 5, b"x" * 3_000_000], ids=["empty", "binary", "3 MB"])
+def test_any_body(store: ObjectStore, body: bytes) -> None:
+    store.put("k", body)
+    stored = store.get("k")
+    assert stored is not None
+    assert stored.body == body
+
+
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_odd_keys_stay_themselves(store: ObjectStore, key: str) -> None:
+    etag = store.put(key, b"x")
+    store.put(key, b"y", when=IfMatch(etag))
+    assert list(store.keys("")) == [key]
+    assert len(store.versions(key)) == 2
+    store.delete(key)
+    assert store.get(key) is None
+
+
+def test_unconditional_put_replaces(store: ObjectStore) -> None:
+    store.put("k", b"one")
+    store.put("k", b"two")
+    assert _body(store, "k") == b"two"
+
+
+def test_create_once(store: ObjectStore) -> None:
+    store.put("k", b"one", when=IfAbsent())
+    with pytest.raises(ConditionFailed):
+        store.put("k", b"two", when=IfAbsent())
+    assert _body(store, "k") == b"one"
+
+
+def test_a_deleted_key_counts_as_absent(store: ObjectStore) -> None:
+    store.put("k", b"one")
+    store.delete("k")
+    store.put("k", b"two", when=IfAbsent())
+    assert _body(store, "k") == b"two"
+
+
+def test_compare_and_set(store: ObjectStore) -> None:
+    first = store.put("k", b"one")
+    second = store.put("k", b"two", when=IfMatch(first))
+    with pytest.raises(ConditionFailed):
+        store.put("k", b"three", when=IfMatch(first))
+    assert second != first
+    assert _body(store, "k") == b"two"
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["never there", "deleted"])
+def test_if_match_on_a_missing_key_never_resurrects(store: ObjectStore, deleted: bool) -> None:
+    etag = store.put("k" if deleted else "other", b"one")
+    store.delete("k")
+    with pytest.raises(ConditionFailed):
+        store.put("k", b"two", when=IfMatch(etag))
+    assert store.get("k") is None
+
+
+def test_get_unless(store: ObjectStore) -> None:
+    etag = store.put("k", b"one")
+    assert store.get_unless("k", etag) is None
+    newer = store.put("k", b"two")
+    stored = store.get_unless("k", etag)
+    assert stored is not None
+    assert (stored.body, stored.etag) == (b"two", newer)
+    store.delete("k")
+    with pytest.raises(KeyError):
+        store.get_unless("k", newer)
+
+
+def test_delete_on_condition(store: ObjectStore) -> None:
+    old = store.put("k", b"one")
+    new = store.put("k", b"two")
+    with pytest.raises(ConditionFailed):
+        store.delete("k", when=IfMatch(old))
+    assert _body(store, "k") == b"two"
+    store.delete("k", when=IfMatch(new))
+    assert store.get("k") is None
+
+
+def test_delete_on_condition_of_nothing(store: ObjectStore) -> None:
+    etag = store.put("k", b"one")
+    store.delete("k")
+    with pytest.raises(ConditionFailed):
+        store.delete("k", when=IfMatch(etag))
+
+
+def test_delete_twice(store: ObjectStore) -> None:
+    store.put("k", b"one")
+    store.delete("k")
+    store.delete("k")
+    assert store.get("k") is None
+
+
+def test_keys_in_utf8_order_below_the_prefix(store: ObjectStore) -> None:
+    keys = ["p/a", "p/a/b", "p/a0", "p/é", "p/東", "p/\U0001f600", "q/a", "P/a"]
+    for key in keys:
+        store.put(key, b"")
+    store.put("p/gone", b"")
+    store.delete("p/gone")
+    below = sorted((k for k in keys if k.startswith("p/")), key=str.encode)
+    assert list(store.keys("p/")) == below
+    assert list(store.keys("p/", after="p/a/b")) == below[2:]
+    assert list(store.keys("p/", after="p/a/")) == below[1:]
+    assert list(store.keys("p/", after="p/zzz")) == below[3:]
+    assert list(store.keys("p/", after="z")) == []
+    assert list(store.keys("nothing/")) == []
+
+
+def test_versions_newest_first_with_delete_markers(store: ObjectStore) -> None:
+    before = datetime.now(UTC) - timedelta(days=3650)
+    store.put("k", b"one")
+    store.put("k", b"two")
+    store.delete("k")
+    store.put("k/longer", b"other")
+    store.put("k2", b"other")
+    marker, two, one = store.versions("k")
+    assert [v.deleted for v in (marker, two, one)] == [True, False, False]
+    assert store.get_version("k", two.version_id) == b"two"
+    assert store.get_version("k", one.version_id) == b"one"
+    assert before < one.at <= two.at <= marker.at
+    with pytest.raises(KeyError):
+        store.get_version("k", marker.version_id)
+    with pytest.raises(KeyError):
+        store.get_version("k2", one.version_id)
+
+
+def _body(store: ObjectStore, key: str) -> bytes | None:
+    stored = store.get(key)
+    return stored.body if stored else None
+
+
+def _winners(write: Callable[[int], object]) -> int:
+    def attempt(n: int) -> bool:
+        try:
+            write(n)
+        except (ConditionFailed, Contended):
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        return sum(pool.map(attempt, range(16)))
+
+
+def test_one_winner_of_sixteen_creations(atomic_backend: Backend) -> None:
+    store = atomic_backend.objects()
+    assert _winners(lambda n: store.put("k", b"%d" % n, when=IfAbsent())) == 1
+
+
+def test_one_winner_of_sixteen_swaps(atomic_backend: Backend) -> None:
+    store = atomic_backend.objects()
+    for _ in range(5):
+        etag = store.put("k", b"start")
+        assert _winners(partial(_swap, store, etag)) == 1
+
+
+def _swap(store: ObjectStore, etag: str, n: int) -> None:
+    store.put("k", b"%d" % n, when=IfMatch(etag))
+
+
+def test_no_update_is_lost(atomic_backend: Backend) -> None:
+    store = atomic_backend.objects()
+    store.put("k", b"0")
+
+    def add_one(_: int) -> None:
+        while True:
+            stored = store.get("k")
+            assert stored is not None
+            try:
+                store.put("k", b"%d" % (int(stored.body) + 1), when=IfMatch(stored.etag))
+            except (ConditionFailed, Contended):
+                continue
+            return
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add_one, range(40)))
+    assert _body(store, "k") == b"40"
