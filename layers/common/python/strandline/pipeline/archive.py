@@ -32,7 +32,7 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
     head = load_head(services, owner, session_id)
     match = _NAME.fullmatch(name)
     number = int(match[1]) if match else 0
-    found = services.log.find(ref(head), number) if 1 <= number <= head.commit_count else None
+    found = services.log.find(head, number) if 1 <= number <= head.commit_count else None
     if found is None:
         raise NotFound(f"there is no archive {name!r} in session {session_id!r}")
     life = Life(ref(head))
@@ -70,8 +70,8 @@ def log(
     head = load_head(services, owner, session_id)
     last = min(after_seq + limit, head.last_seq)
     lines: list[bytes] = []
-    for number, first, end in services.log.archives(ref(head)):
-        if first > last or number > head.commit_count:
+    for number, first, end in services.log.archives(head):
+        if first > last:
             break
         if end > after_seq:
             whole = services.log.archived(ref(head), number, first, end)

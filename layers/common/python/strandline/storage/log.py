@@ -4,6 +4,8 @@ A stored message is one JSON line; objects hold lines joined by newlines, in seq
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import Unavailable
@@ -48,17 +50,27 @@ class Log:
         key = Life(session).messages(number, first, last)
         return self._lines(key)
 
-    def archives(self, session: SessionRef, prefix: str = "") -> Iterator[tuple[int, int, int]]:
-        """(number, first, last) of the session's archives, in order, listed as they are consumed."""
+    def archives(self, head: Head, start: int = 1) -> Iterator[tuple[int, int, int]]:
+        """(number, first, last) of the session's archives from `start` on, in order. One list request per 1,000 objects.
+
+        A commit that lost its race may have left an object of another range under the same number. The archive is
+        the one that ends where the next begins, or the last one where the live messages begin.
+        """
+        life = Life(ref(head))
+        listed = self._store.keys(life.archives, after=life.archive(start))
+        rows = takewhile(lambda row: row[0] <= head.commit_count, filter(None, map(archive_range, listed)))
         try:
-            yield from filter(None, map(archive_range, self._store.keys(prefix or Life(session).archives)))
+            groups = [(number, list(group)) for number, group in groupby(rows, key=itemgetter(0))]
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
+        begins = [group[0][1] for _, group in groups[1:]] + [head.live_from]
+        for (_, group), end in zip(groups, begins, strict=True):
+            yield from (row for row in group if row[2] + 1 == end)
 
-    def find(self, session: SessionRef, number: int) -> tuple[int, int] | None:
-        """The seq range of an archive, by one list request; None when it is not there."""
-        found = next(self.archives(session, f"{Life(session).archive(number)}messages."), None)
-        return found and found[1:]
+    def find(self, head: Head, number: int) -> tuple[int, int] | None:
+        """The seq range of an archive; None when it is not there."""
+        found = next(self.archives(head, number), None)
+        return found[1:] if found and found[0] == number else None
 
     def _segment(self, head: Head, segment: Segment) -> list[bytes]:
         return self._lines(_life(head).segment(segment.first, segment.last))

@@ -1,9 +1,10 @@
 """Puts a sentence said in the first person into the third, where its grammar is certain enough."""
 
 import re
+from collections.abc import Collection
 
 from strandline.domain.rules.verbs import ADVERB, BASE, SUBJECTLESS, is_past, third_person
-from strandline.domain.rules.words import INTERJECTION, is_english
+from strandline.domain.rules.words import INTERJECTION, is_english, words
 
 MAX_MENTIONS = 3
 """A sentence that would name its speaker more often than this is quoted instead."""
@@ -18,28 +19,28 @@ _UNSAFE = re.compile(
     r"|\b(?:we|you)['’]|[\"“”«»:?]|\bme neither\b|https?://",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!. ]+)")
+_LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!.;…–— -]+)")
 _NEXT_WORDS = re.compile(r" (?P<word>[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
 _COORDINATED = re.compile(
     r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+)\b"
 )
-_FIRST_WORD = re.compile(r"[A-Za-z'’]+")
+_ALSO_WORDS = frozenset("so right great cool nice awesome no well sure".split())
+"""Interjections that begin a statement as well: `So glad`, `No one`."""
+_LEFT_OVER = re.compile(r"\b(?:I|me|my)\b")
 _GERUND_SUBJECT = re.compile(r"[\w ]{3,60} (?:is|was|has|helps|makes|made|gives|gave|keeps|gets|brings)\b")
 _SHORT = {"m": " is", "ve": " has", "ll": " will"}
 _PARTICIPLE = re.compile(r" (?:better|never |always |just |already )?(?:been|gone|done|seen|\w+ed)\b")
 
 
-def to_third_person(sentence: str, name: str) -> str | None:
-    """The sentence with `name` for I, me and my,
-    its verbs agreeing; None where that is not certain to be right.
+def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -> str | None:
+    """The sentence with `name` for I, me and my, its verbs agreeing; None where that is not certain to be right.
 
-    A sentence without any of these is returned as it is,
-    but for a leading interjection: whose it is must then be
-    clear from what stands before it.
+    A leading interjection and the name of a listener are left out. A sentence without first person is otherwise
+    returned as it is: whose it is must then be clear from what stands before it.
     """
     if _UNSAFE.search(sentence) or not is_english(sentence):
         return None
-    sentence = _without_lead(sentence)
+    sentence = _without_lead(sentence, listeners)
     if not _has_subject(sentence):
         return None
     parts: list[str] = []
@@ -53,22 +54,21 @@ def to_third_person(sentence: str, name: str) -> str | None:
         parts += [sentence[end : match.start()], text]
         end = after
     text = "".join([*parts, sentence[end:]])
-    return text[:1].upper() + text[1:] if parts or text else None
+    return None if _LEFT_OVER.search(text) else text[:1].upper() + text[1:]
 
 
 def has_first_person(sentence: str) -> bool:
     return _FIRST_PERSON.search(sentence) is not None
 
 
-def _without_lead(sentence: str) -> str:
-    """Without `Yeah,` or `Oh wow!` before the statement; never the whole sentence."""
+def _without_lead(sentence: str, listeners: Collection[str]) -> str:
+    """Without `Yeah,`, `Oh wow!` or `Mel,` before the statement; never the whole sentence."""
     at = 0
-    while (match := _LEAD.match(sentence, at)) is not None:
-        if match["word"].casefold() not in INTERJECTION or match.end() == len(sentence):
-            break
-        if (
-            match["word"].casefold() in ("so", "right", "great", "cool", "nice", "awesome")
-            and match["gap"] == " "
+    while (match := _LEAD.match(sentence, at)) is not None and match.end() < len(sentence):
+        word = match["word"].casefold()
+        set_off = match["gap"] != " "
+        if not (word in INTERJECTION or (set_off and word in listeners)) or (
+            word in _ALSO_WORDS and not set_off
         ):
             break
         at = match.end()
@@ -77,8 +77,8 @@ def _without_lead(sentence: str) -> str:
 
 def _has_subject(sentence: str) -> bool:
     """Whether it does not begin like `Glad I came`, `Went home` or `Looking forward to it`."""
-    first = _FIRST_WORD.match(sentence)
-    word = first[0].replace("’", "'").casefold() if first else ""
+    first = (w for w in words(sentence) if w not in ADVERB)
+    word = next(first, "")
     if word.endswith("ing"):
         return _GERUND_SUBJECT.match(sentence) is not None
     return word not in SUBJECTLESS and word not in BASE and not is_past(word)

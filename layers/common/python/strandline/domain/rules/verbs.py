@@ -65,7 +65,7 @@ SUBJECTLESS = frozenset(
     """
     so glad happy excited sorry proud thankful grateful can't cannot couldn't won't been never had got no
     not too don't didn't hasn't haven't wasn't sure thrilled hopefully guess lucky such been what how why
-    when who which if please
+    when who which if please check look see imagine
     """.split()
 )
 """First words of sentences whose subject is left out, is in question, or comes in a turned order."""

@@ -162,6 +162,7 @@ SPANS = (
     ),
     rule(rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) (?:ago|back)\b", _ago),
     rule(rf"\b(?:in )?{_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?) from now\b", _from_now),
+    rule(rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) later\b", _soon),
     rule(rf"\bin {_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?)(?:['’] time)?\b", _soon),
     rule(
         rf"\bfor (?:the (?:last|past) )?(?:about |around |over |almost "
