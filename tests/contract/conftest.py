@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any, Protocol
@@ -63,16 +64,23 @@ class Fakes:
         return queue, lambda: [Sent(d.body, d.group if fifo else None) for d in queue.receive(100)]
 
 
+@cache
+def _session() -> botocore.session.Session:
+    """One for all tests, since loading the services' models takes 0.3 s. Made after moto's import, which hooks
+    itself into sessions to come."""
+    session = botocore.session.Session()
+    session.set_credentials(ACCOUNT, "testing")
+    return session
+
+
 class Aws:
     """The adapters, over whatever answers at `endpoint` (None: moto, in this process)."""
 
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
-        self._session = botocore.session.Session()
-        self._session.set_credentials(ACCOUNT, "testing")
 
     def client(self, service: str, config: Config = aws.REPEATING) -> Any:
-        return self._session.create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
+        return _session().create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
 
     def objects(self) -> ObjectStore:
         bucket = f"bucket-{uuid4().hex}"
