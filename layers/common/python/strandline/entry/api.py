@@ -10,6 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from strandline import __version__
 from strandline.domain.errors import NotFound, StrandlineError
 from strandline.entry.http import Event, InvalidFields, answering, read_body, refused
+from strandline.entry.identity import identify
 from strandline.entry.routes import memories, search, sessions, system, tasks
 
 MEMORIES = "/api/v1/memories/"
@@ -31,6 +32,8 @@ def handle(event: Event, context: Any) -> dict[str, Any]:
 
 
 def _route(event: Event, context: Any) -> dict[str, Any]:
+    if str(event["rawPath"]).startswith("/api/"):
+        identify(event)  # before the body is looked at: nobody learns anything without a key
     read_body(event)
     answer: dict[str, Any] = app.resolve({**event, "rawPath": _routable(str(event["rawPath"]))}, context)
     return answer

@@ -51,7 +51,7 @@ class Log:
         return self._lines(key)
 
     def archives(self, head: Head, start: int = 1) -> Iterator[tuple[int, int, int]]:
-        """(number, first, last) of the session's archives from `start` on, in order. One list request per 1,000 objects.
+        """(number, first, last) of the session's archives from `start` on, in order: a list request per 1,000 objects.
 
         A commit that lost its race may have left an object of another range under the same number. The archive is
         the one that ends where the next begins, or the last one where the live messages begin.
