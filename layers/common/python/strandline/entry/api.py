@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from strandline import __version__
 from strandline.domain.errors import NotFound, StrandlineError
-from strandline.entry.http import Event, InvalidFields, answering, read_body, refused
+from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.identity import identify
 from strandline.entry.routes import memories, search, sessions, system, tasks
 
@@ -34,9 +34,19 @@ def handle(event: Event, context: Any) -> dict[str, Any]:
 def _route(event: Event, context: Any) -> dict[str, Any]:
     if str(event["rawPath"]).startswith("/api/"):
         identify(event)  # before the body is looked at: nobody learns anything without a key
-    read_body(event)
-    answer: dict[str, Any] = app.resolve({**event, "rawPath": _routable(str(event["rawPath"]))}, context)
+    answer: dict[str, Any] = app.resolve(_plain(event), context)
     return answer
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    """The event as the router takes it: a body is JSON, whatever its header says, and none is an empty object."""
+    return {
+        **event,
+        "rawPath": _routable(str(event["rawPath"])),
+        "headers": {**(event.get("headers") or {}), "content-type": "application/json"},
+        "body": read_text(event) or "{}",
+        "isBase64Encoded": False,
+    }
 
 
 def _routable(path: str) -> str:

@@ -40,14 +40,22 @@ def read_body(event: Event) -> bytes:
     """The request's body. Raises PayloadTooLarge, and InvalidArgument for what is not UTF-8."""
     text = event.get("body") or ""
     try:
-        body = base64.b64decode(text) if event.get("isBase64Encoded") else text.encode()
-    except UnicodeEncodeError as error:
+        body: bytes = base64.b64decode(text) if event.get("isBase64Encoded") else text.encode()
+    except ValueError as error:
         raise InvalidArgument("the body is not valid UTF-8") from error
     if len(body) > MAX_BODY_BYTES:
         raise PayloadTooLarge(
             f"a request may hold {MAX_BODY_BYTES} bytes, this one holds {len(body)}: send less"
         )
     return body
+
+
+def read_text(event: Event) -> str:
+    """The request's body as text. Raises like `read_body`."""
+    try:
+        return read_body(event).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgument("the body is not valid UTF-8") from error
 
 
 def parse_body(event: Event, model: type[M]) -> M:
