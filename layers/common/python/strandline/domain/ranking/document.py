@@ -26,10 +26,16 @@ class Document:
     title: str = ""
     extra: str = ""
 
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it stops being found. Raises ValueError when the attribute is not an ISO 8601 time."""
+        moment = self.attributes.get("expires_at")
+        return None if moment is None else instant(str(moment))
+
     def expired(self, now: datetime) -> bool:
-        """Whether its `expires_at` has come. Raises ValueError when that is not an ISO 8601 time."""
-        expires_at = self.attributes.get("expires_at")
-        return expires_at is not None and instant(str(expires_at)) <= now
+        """Whether it has expired at this moment."""
+        moment = self.expires_at
+        return moment is not None and moment <= now
 
 
 def instant(text: str) -> datetime:
@@ -41,9 +47,10 @@ def instant(text: str) -> datetime:
 def to_record(document: Document) -> bytes:
     """What is stored of a document, as one line of JSON. The group is stored once for all of its documents.
 
-    Raises ValueError for NaN and infinities, TypeError for attributes that JSON cannot hold.
+    Raises ValueError for NaN, infinities and an expiry that is no time, TypeError for attributes that JSON cannot hold.
     Lone surrogates pass: one odd text must not make a whole index unwritable.
     """
+    _ = document.expires_at  # refused now rather than at every search
     fields = [document.id, document.text, dict(document.attributes)]
     line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
     return line.encode("utf-8", "surrogatepass")
