@@ -65,7 +65,7 @@ class Fakes:
 
 
 @cache
-def _session() -> botocore.session.Session:
+def aws_session() -> botocore.session.Session:
     """One for all tests, since loading the services' models takes 0.3 s. Made after moto's import, which hooks
     itself into sessions to come."""
     session = botocore.session.Session()
@@ -80,7 +80,7 @@ class Aws:
         self._endpoint = endpoint
 
     def client(self, service: str, config: Config = aws.REPEATING) -> Any:
-        return _session().create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
+        return aws_session().create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
 
     def objects(self) -> ObjectStore:
         bucket = f"bucket-{uuid4().hex}"

@@ -20,6 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import (
     ChecksumError,
     ClientError,
+    ConnectionError,
     FlexibleChecksumError,
     HTTPClientError,
     IncompleteReadError,
@@ -66,7 +67,14 @@ _TRANSIENT = frozenset(
         "TooManyRequestsException",
     }
 )
-_TRANSPORT = (ChecksumError, FlexibleChecksumError, HTTPClientError, IncompleteReadError, ResponseParserError)
+_TRANSPORT = (
+    ChecksumError,
+    ConnectionError,
+    FlexibleChecksumError,
+    HTTPClientError,
+    IncompleteReadError,
+    ResponseParserError,
+)
 
 _making = Lock()  # botocore sessions are not thread-safe while they make a client; the clients are
 
