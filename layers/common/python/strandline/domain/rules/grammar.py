@@ -3,14 +3,21 @@
 import re
 from collections.abc import Collection
 
-from strandline.domain.rules.verbs import ADVERB, BASE, SUBJECTLESS, is_past, third_person
+from strandline.domain.rules.verbs import (
+    ADVERB,
+    BASE,
+    SUBJECTLESS,
+    is_past,
+    third_person,
+)
 from strandline.domain.rules.words import INTERJECTION, is_english, words
 
 MAX_MENTIONS = 3
 """A sentence that would name its speaker more often than this is quoted instead."""
 
 _FIRST_PERSON = re.compile(
-    r"\b(?:I|i)(?:['’](?P<short>m|ve|ll|d))?(?!['’.\w])|\b(?P<word>my|me|mine)\b", re.IGNORECASE
+    r"\b(?:I|i)(?:['’](?P<short>m|ve|ll|d))?(?!['’.\w])|\b(?P<word>my|me|mine)\b",
+    re.IGNORECASE,
 )
 _UNSAFE = re.compile(
     r"\b(?:we|us|our|ours|ourselves|you|your|yours|yourself|u|ur|myself|let['’]s|let me|and I|I and"
@@ -92,6 +99,8 @@ def _replacement(sentence: str, match: re.Match[str], name: str) -> tuple[str, i
     if word == "me":
         return name, match.end()
     if match["short"]:
+        if not _NEXT_WORDS.match(sentence, match.end()):
+            return None
         return name + _contracted(sentence, match), match.end()
     return _with_verb(sentence, match.end(), name)
 

@@ -1,7 +1,7 @@
 """What a conversation is about: its words by how many lines say them, and how central each line is."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from strandline.domain.rules.lines import Line
@@ -20,26 +20,24 @@ _GENERIC = frozenset(
     """.split()
 )
 _TOP = 3
+_MAX_CANDIDATES = 50
 _BONUS_DATED = 1.5
 _BONUS_TOLD = 1.0
+_MALUS_ASSISTANT = 1.5
 _LONG = 12
 
 
 def themes(lines: Sequence[Line], names: Collection[str]) -> list[str]:
     """Up to three words or word pairs that most lines are about, the commonest first."""
-    listed = [_nouns(line, names) for line in lines if not line.voice.is_assistant] or [
-        _nouns(x, names) for x in lines
-    ]
-    single = Counter(w for found in listed for w in dict.fromkeys(found))
-    pairs = _pairs(lines, frozenset(single))
+    of_people = [line for line in lines if not line.voice.is_assistant]
+    single = Counter(w for line in of_people or lines for w in dict.fromkeys(_nouns(line, names)))
+    best_pair = _best_pairs(lines, frozenset(single))
     chosen: list[str] = []
-    for word, _ in single.most_common():
-        phrase = _phrase(word, single, pairs)
+    for word, count in single.most_common(_MAX_CANDIDATES):
+        phrase = _phrase(word, count, best_pair)
         if not any(set(phrase.split()) & set(c.split()) for c in chosen):
             chosen.append(phrase)
-        if len(chosen) == _TOP:
-            break
-    return chosen
+    return chosen[:_TOP]
 
 
 def _nouns(line: Line, names: Collection[str]) -> list[str]:
@@ -47,35 +45,37 @@ def _nouns(line: Line, names: Collection[str]) -> list[str]:
 
 
 def _is_noun_like(word: str) -> bool:
-    generic = word in _GENERIC or word in BASE or word in ADVERB or is_past(word)
-    return (
-        not generic and "'" not in word and not word.isdigit() and len(word) > 2 and not word.endswith("ly")
-    )
+    if word in _GENERIC or word in BASE or word in ADVERB or is_past(word):
+        return False
+    return len(word) > 2 and "'" not in word and not word.isdigit() and not word.endswith("ly")
 
 
-def _pairs(lines: Iterable[Line], nouns: Collection[str]) -> Counter[tuple[str, str]]:
+def _best_pairs(lines: Iterable[Line], nouns: Collection[str]) -> dict[str, tuple[int, str]]:
+    """For each noun the commonest pair of neighbours it is part of, with its count."""
     found: Counter[tuple[str, str]] = Counter()
     for line in lines:
         found.update(p for p in dict.fromkeys(pairwise(words(line.said))) if p[0] in nouns and p[1] in nouns)
-    return found
+    best: dict[str, tuple[int, str]] = {}
+    for pair, count in found.most_common():
+        for word in pair:
+            best.setdefault(word, (count, " ".join(pair)))
+    return best
 
 
-def _phrase(word: str, single: Counter[str], pairs: Counter[tuple[str, str]]) -> str:
+def _phrase(word: str, count: int, best_pair: Mapping[str, tuple[int, str]]) -> str:
     """The word, or the pair it mostly occurs in."""
-    best = max((p for p in pairs if word in p), key=lambda p: pairs[p], default=None)
-    if best and pairs[best] > 1 and pairs[best] * 2 >= single[word]:
-        return " ".join(best)
-    return word
+    together, pair = best_pair.get(word, (0, ""))
+    return pair if together > 1 and together * 2 >= count else word
 
 
 def salience(lines: Sequence[Line], names: Collection[str]) -> list[float]:
     """How much each line says of what the conversation is about: the mean weight of its words, more if it is dated."""
-    weight = Counter(w for line in lines for w in dict.fromkeys(content(line.said, names)))
-    return [_score(line, weight, names) for line in lines]
+    found = [content(line.said, names) for line in lines]
+    weight = Counter(w for said in found for w in dict.fromkeys(said))
+    return [_score(line, said, weight) for line, said in zip(lines, found, strict=True)]
 
 
-def _score(line: Line, weight: Counter[str], names: Collection[str]) -> float:
-    found = content(line.said, names)
+def _score(line: Line, found: Sequence[str], weight: Counter[str]) -> float:
     central = sum(weight[w] for w in found) / max(_LONG, len(found))
-    told = _BONUS_TOLD * (' said: "' not in line.text) * (not line.is_caption)
-    return central + _BONUS_DATED * line.dated + told
+    assistant = _MALUS_ASSISTANT * line.voice.is_assistant
+    return central + _BONUS_DATED * line.dated + _BONUS_TOLD * line.told - assistant

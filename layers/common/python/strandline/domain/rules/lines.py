@@ -1,14 +1,14 @@
 """Turns what was said into lines that stand on their own, each with its source."""
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import date
 
-from strandline.domain.extraction import Turn
-from strandline.domain.rules.dates import gloss, resolve
-from strandline.domain.rules.grammar import has_first_person, to_third_person
-from strandline.domain.rules.sentences import Sentence, captions, sentences
+from strandline.domain.rules import wording
+from strandline.domain.rules.courtesy import is_courtesy
+from strandline.domain.rules.dates import gloss
+from strandline.domain.rules.messages import Conversation, Message
+from strandline.domain.rules.patterns import any_of, compiled
+from strandline.domain.rules.sentences import Sentence, captions
 from strandline.domain.rules.text import MAX_LINE, cut
 from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.worth import (
@@ -16,28 +16,30 @@ from strandline.domain.rules.worth import (
     is_memorable_answer,
     is_prose,
     is_question,
+    is_request,
     is_yes_or_no,
 )
 
 MAX_LINES_PER_MESSAGE = 40
 """Lines taken from one message of a person."""
 
-MAX_LINES_PER_ANSWER = 8
+MAX_LINES_PER_ANSWER = 5
 """Lines taken from one message of an assistant."""
 
 _MAX_GROUP = 3
 _MAX_GROUP_CHARS = 320
 _MAX_QUESTION = 200
-_ANAPHOR = re.compile(
-    r"(?:and |but |so )?(?:it|it['’]s|its|that|that['’]s|this|these|those|they|they['’]re|he"
-    r"|he['’]s|she|she['’]s|his|her|their|them|there|then|plus|also|which)\b",
-    re.IGNORECASE,
+_ANAPHOR = compiled(
+    r"(?:and |but |so )?"
+    + any_of("it its that this these those they he his she her their them there then plus also which")
+    + r"\b",
+    any_of("他 她 它 这 這 那 但是 但 因为 所以 それ これ あれ 彼 でも だから その この あの"),
 )
 
 
 @dataclass(frozen=True)
 class Question:
-    """The last thing a turn asked, and the seq of that turn."""
+    """The last thing a message asked, and the seq of that message."""
 
     text: str
     seq: int
@@ -45,7 +47,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Line:
-    """A line, where it was said, and the first sentence it was made from."""
+    """A line, where it was said, and the first sentence it was made from.
+
+    `dated`: it names its own date; `told`: it is in the third person, not a quotation.
+    """
 
     text: str
     said: str
@@ -53,38 +58,43 @@ class Line:
     seq_to: int
     quote: str
     voice: Voice
-    dated: bool
+    dated: bool = False
+    told: bool = False
     is_caption: bool = False
 
 
-def lines_of(turn: Turn, voice: Voice, asked: Question | None, names: Collection[str]) -> list[Line]:
-    """The lines a turn is worth, in the order they were said; the first carries the question it answers."""
-    kept = _kept(turn, voice, names)
-    if not kept and asked:
-        kept = [s for s in sentences(turn.text)[:1] if is_yes_or_no(s.text)]
-    found = [_line(turn, voice, group) for group in _groups(kept)]
-    if asked and found:
-        found[0] = _with_question(found[0], asked)
-    found += [_caption(turn, voice, c) for c in captions(turn.text)] if not voice.is_assistant else []
-    return found[: MAX_LINES_PER_ANSWER if voice.is_assistant else MAX_LINES_PER_MESSAGE]
+def lines_of(message: Message, question: Question | None, about: Conversation) -> list[Line]:
+    """The lines a message is worth, in the order they were said; the first carries the question it answers."""
+    kept = _kept(message, about)
+    if not kept and question and not message.voice.is_assistant:
+        kept = [s for s in message.sentences[:1] if is_yes_or_no(s.text)]
+    found = [_line(message, group, about) for group in _groups(kept)]
+    if question and found:
+        found[0] = _with_question(found[0], question)
+    if message.voice.is_assistant:
+        return found[:MAX_LINES_PER_ANSWER]
+    return [*found, *_shared_images(message)][:MAX_LINES_PER_MESSAGE]
 
 
-def question_of(turn: Turn, names: Collection[str]) -> Question | None:
-    """The last question of a turn that asks more than how one is."""
-    asked = [
-        s.text for s in sentences(turn.text) if is_question(s.text) and has_subject_matter(s.text, names)
-    ]
-    return Question(asked[-1], turn.seq) if asked else None
+def question_of(message: Message, about: Conversation) -> Question | None:
+    """The last question of a message that asks more than how one is, its relative dates resolved."""
+    for sentence in reversed(message.sentences):
+        if is_question(sentence.text) and has_subject_matter(sentence.text, about.names):
+            text = gloss(cut(sentence.text, _MAX_QUESTION), message.turn.at.date()).text
+            return Question(text, message.turn.seq)
+    return None
 
 
-def _kept(turn: Turn, voice: Voice, names: Collection[str]) -> list[Sentence]:
+def _kept(message: Message, about: Conversation) -> list[Sentence]:
+    of_assistant = message.voice.is_assistant
     return [
         s
-        for s in sentences(turn.text)
+        for s in message.sentences
         if not is_question(s.text)
         and is_prose(s.text)
-        and has_subject_matter(s.text, names)
-        and (not voice.is_assistant or is_memorable_answer(s.text))
+        and has_subject_matter(s.text, about.names)
+        and not is_courtesy(s.text)
+        and (not of_assistant or is_memorable_answer(s.text))
     ]
 
 
@@ -105,41 +115,23 @@ def _joins(group: list[Sentence], sentence: Sentence) -> bool:
     return fits and _ANAPHOR.match(sentence.text) is not None
 
 
-def _line(turn: Turn, voice: Voice, group: list[Sentence]) -> Line:
-    at = turn.at.date()
-    text, dated = _third_person(voice, group, at) or _quoted(voice, group, at)
-    return Line(
-        text=text,
-        said=group[0].text,
-        seq_from=turn.seq,
-        seq_to=turn.seq,
-        quote=turn.text[group[0].start : group[-1].end][:MAX_LINE],
-        voice=voice,
-        dated=dated,
-    )
+def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
+    turn, voice = message.turn, message.voice
+    said = [s.text for s in group]
+    if about.has_assistant and not voice.is_assistant and is_request(said[0]):
+        line = wording.asked(" ".join(said), voice, turn.at.date())
+    else:
+        line = wording.worded(said, voice, turn.at.date(), about.names)
+    quote = turn.text[group[0].start : group[-1].end][:MAX_LINE]
+    return Line(line.text, said[0], turn.seq, turn.seq, quote, voice, dated=line.dated, told=line.told)
 
 
-def _third_person(voice: Voice, group: list[Sentence], at: date) -> tuple[str, bool] | None:
-    if voice.is_assistant or not has_first_person(group[0].text):
-        return None
-    resolved = [resolve(s.text, at) for s in group]
-    told = [to_third_person(r.text, voice.name) for r in resolved]
-    if None in told:
-        return None
-    return " ".join(t for t in told if t), any(r.dated for r in resolved)
+def _with_question(line: Line, question: Question) -> Line:
+    return replace(line, text=wording.with_question(line.text, question.text), seq_from=question.seq)
 
 
-def _quoted(voice: Voice, group: list[Sentence], at: date) -> tuple[str, bool]:
-    glossed = [gloss(s.text, at) for s in group]
-    said = " ".join(g.text for g in glossed).replace('"', "'")
-    return f'{voice.at_start} said: "{said}"', any(g.dated for g in glossed)
-
-
-def _with_question(line: Line, asked: Question) -> Line:
-    question = cut(asked.text, _MAX_QUESTION).replace('"', "'")
-    return replace(line, text=f'{line.text} (asked: "{question}")', seq_from=asked.seq)
-
-
-def _caption(turn: Turn, voice: Voice, caption: Sentence) -> Line:
-    text = f"{voice.at_start} shared an image: {caption.text.strip()}"
-    return Line(text, caption.text, turn.seq, turn.seq, caption.text, voice, dated=False, is_caption=True)
+def _shared_images(message: Message) -> Iterator[Line]:
+    seq, voice = message.turn.seq, message.voice
+    for caption in captions(message.turn.text):
+        text = f"{voice.at_start} shared an image: {caption.text.strip()}"
+        yield Line(text, caption.text, seq, seq, caption.text, voice, is_caption=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 MAX_SCANNED = 100_000
 """Characters of one message that are looked at: what is longer is pasted material, and stays in the archive."""
 
-MAX_SENTENCES = 400
+MAX_SENTENCES = 200
 """Sentences of one message that are looked at."""
 
 MAX_SENTENCE = 600

@@ -14,7 +14,7 @@ MODALS = frozenset(
 
 PAST = frozenset(
     """
-    became began bent bit blew bore bought bound bred broke brought built burnt came caught chose clung
+    became began bent blew bore bought bound bred broke brought built burnt came caught chose clung
     crept dealt drank dreamt drew drove dug fed fell felt flew fled forgave forgot forgave fought found
     froze gave got grew heard held hid hung kept knelt knew laid lay leant learnt led left lent lit lost
     made meant met mistook overcame overheard paid ran rang rebuilt redid retook rewrote rode rose said

@@ -1,8 +1,9 @@
 """Who speaks in a turn: the name a line uses, and whose memory it goes to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from strandline.domain.extraction import Transcript, Turn
+from strandline.domain.extraction import Turn
 from strandline.domain.rules.text import one_line
 
 _MAX_NAME = 80
@@ -38,12 +39,7 @@ def voice_of(turn: Turn) -> Voice | None:
     return Voice(turn.speaker, name or "somebody", assistant)
 
 
-def voices(transcript: Transcript) -> list[Voice]:
-    """Everybody who speaks, in order of first appearance."""
-    return list(dict.fromkeys(v for turn in transcript.turns if (v := voice_of(turn)) is not None))
-
-
-def name_words(speakers: list[Voice]) -> frozenset[str]:
+def name_words(speakers: Iterable[Voice]) -> frozenset[str]:
     """The words of the speakers' names, and their beginnings, as people shorten them: melanie, melan, mel."""
     found = {word for v in speakers if v.peer for word in v.name.casefold().split()}
     return frozenset(word[:n] for word in found for n in range(min(3, len(word)), len(word) + 1))

@@ -47,7 +47,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, apostrophes made straight."""
-    return [w.replace("’", "'").casefold() for w in _WORD.findall(text)]
+    return _WORD.findall(text.replace("’", "'").casefold())
 
 
 def content(text: str, without: Iterable[str] = ()) -> list[str]:

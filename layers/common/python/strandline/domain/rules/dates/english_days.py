@@ -22,7 +22,21 @@ _PART = r"(?: (?P<part>morning|afternoon|evening|night))?"
 _WEEKDAY = "|".join(WEEKDAYS)
 _WEEKDAY_SHORT = "|".join(sorted(WEEKDAY_NUMBER, key=len, reverse=True))
 _MONTH = "|".join(
-    [*MONTHS, "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sept", "Sep", "Oct", "Nov", "Dec"]
+    [
+        *MONTHS,
+        "Jan",
+        "Feb",
+        "Mar",
+        "Apr",
+        "Jun",
+        "Jul",
+        "Aug",
+        "Sept",
+        "Sep",
+        "Oct",
+        "Nov",
+        "Dec",
+    ]
 )
 _DAYS_FROM_NOW = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _NOT_A_DATE = r"(?!\w|\s*[,’']?\s*\d{4}|[:/]\d|\s?(?:am|pm|%|km|st|nd|rd|th)\b)"
@@ -33,7 +47,9 @@ def _with_part(match: re.Match[str], context: Context, day: date | None, weekday
         return None
     part = match.groupdict().get("part")
     return context.on(
-        match, day_text(day), f"on the {part.lower()} of {weekday}" if part else f"on {weekday}"
+        match,
+        day_text(day),
+        f"on the {part.lower()} of {weekday}" if part else f"on {weekday}",
     )
 
 
@@ -53,9 +69,14 @@ def _this_part(match: re.Match[str], context: Context) -> Found | None:
 
 def _weekday(match: re.Match[str], context: Context) -> Found | None:
     which = match["which"].lower().split()[-1]
-    direction = {"last": -1, "past": -1, "next": 1, "this": 1, "coming": 1, "upcoming": 1}.get(
-        which, context.direction
-    )
+    direction = {
+        "last": -1,
+        "past": -1,
+        "next": 1,
+        "this": 1,
+        "coming": 1,
+        "upcoming": 1,
+    }.get(which, context.direction)
     if which == "this" and context.direction < 0:
         direction = -1
     return _on_weekday(match, context, direction)
@@ -102,14 +123,18 @@ DAYS = (
     rule(rf"\b(?:the )?day (?:before yesterday|after tomorrow){_PART}\b", _two_away),
     rule(rf"\b(?P<day>yesterday|today|tomorrow){_PART}\b", _near),
     rule(
-        r"\b(?:tonight|this (?P<of>morning|afternoon|evening)|last (?P<of_last>night|evening))\b", _this_part
+        r"\b(?:tonight|this (?P<of>morning|afternoon|evening)|last (?P<of_last>night|evening))\b",
+        _this_part,
     ),
     rule(
         rf"\b(?:on )?(?P<which>last|this past|this coming|this upcoming|this"
         rf"|next) (?P<weekday>{_WEEKDAY_SHORT})\b\.?{_PART}",
         _weekday,
     ),
-    rule(rf"\b(?:on )?(?<!black )(?<!good )(?P<weekday>{_WEEKDAY}){_PART}\b", _bare_weekday),
+    rule(
+        rf"\b(?:on )?(?<!black )(?<!good )(?P<weekday>{_WEEKDAY}){_PART}\b",
+        _bare_weekday,
+    ),
     rule(
         r"\b(?:on )?the (?P<n>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)(?=\s*(?:[.,!?;)]|\Z|\b(?:and|to|at"
         r"|for|with|in|i|we|so|but|after|before)\b))",

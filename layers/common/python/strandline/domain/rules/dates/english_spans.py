@@ -84,7 +84,11 @@ def _month_without_year(match: re.Match[str], context: Context) -> Found | None:
 
 
 def _holiday(match: re.Match[str], context: Context) -> Found | None:
-    holiday, side, at = match["holiday"].lower().replace("’", "'"), _side(match), context.at
+    holiday, side, at = (
+        match["holiday"].lower().replace("’", "'"),
+        _side(match),
+        context.at,
+    )
     month = _HOLIDAYS[holiday]
     year = at.year if side == 0 else nearest_year(at, month, side)
     return Found(*match.span(), f"{match['holiday']} {year}", f"{match['holiday']} {year}")
@@ -160,10 +164,22 @@ SPANS = (
         rf"|valentine['’]s day)\b",
         _holiday,
     ),
-    rule(rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) (?:ago|back)\b", _ago),
-    rule(rf"\b(?:in )?{_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?) from now\b", _from_now),
-    rule(rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) later\b", _soon),
-    rule(rf"\bin {_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?)(?:['’] time)?\b", _soon),
+    rule(
+        rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) (?:ago|back)\b",
+        _ago,
+    ),
+    rule(
+        rf"\b(?:in )?{_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?) from now\b",
+        _from_now,
+    ),
+    rule(
+        rf"\b{_COUNT} (?P<unit>day|week|weekend|month|year)(?P<plural>s?) later\b",
+        _soon,
+    ),
+    rule(
+        rf"\bin {_COUNT} (?P<unit>day|week|month|year)(?P<plural>s?)(?:['’] time)?\b",
+        _soon,
+    ),
     rule(
         rf"\bfor (?:the (?:last|past) )?(?:about |around |over |almost "
         rf"|nearly )?{_COUNT} (?P<unit>month|year)s?(?: now)?\b",

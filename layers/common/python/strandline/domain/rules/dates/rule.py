@@ -6,35 +6,31 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
+from strandline.domain.rules.dates.tense import direction
+from strandline.domain.rules.patterns import any_of
+
 _PREPOSITION = re.compile(
-    r"\b(?:on|in|since|until|till|by|from|for|of|to|than|before|after|at|during|around|about|through|throughout"
-    r"|between|and|or|like|the|early|late|mid|all|every|most|each)[ -]$",
+    r"\b"
+    + any_of(
+        """
+        on in since until till by from for of to than before after at during around about through throughout
+        between and or like the early late mid all every most each
+        """
+    )
+    + r"[ -]$",
     re.IGNORECASE,
 )
 _SUBJECT = re.compile(
-    r"\s+(?:is|was|has|had|will|would|were|marks|marked|turned|went|looks|seems|felt|feels)\b", re.IGNORECASE
+    r"\s+" + any_of("is was has had will would were marks marked turned went looks seems felt feels") + r"\b",
+    re.IGNORECASE,
 )
 _DETERMINER = re.compile(r"\b(?:all|the|every|each|most) $", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
-_FUTURE = re.compile(
-    r"\b(?:will|won['’]t|going to|gonna|plan|plans|planning|upcoming|coming|tomorrow|can['’]t wait"
-    r"|forward|soon|about to"
-    r"|scheduled|let['’]s|shall|next|hope|hoping)\b|['’]ll\b|(?:['’](?:m|re|s)|\b(?:am|is"
-    r"|are)) (?:\w{1,20} )?\w{1,20}ing\b",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:was|were|had|did|didn['’]t|went|got|took|made|saw|came|met|found|won|lost|gave|bought"
-    r"|told|said|ran|began|felt"
-    r"|ate|left|held|spent|heard|sent|taught|wrote|built|threw|caught|drove|flew|hurt|fell|\w{2,20}ed)\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A relative date in a text: where it stands, the date it means,
-    and the words that may stand there instead."""
+    """A relative date in a text: where it stands, what it means, and the words that may stand there instead."""
 
     start: int
     end: int
@@ -53,9 +49,7 @@ class Context:
     @cached_property
     def direction(self) -> int:
         """-1 where the sentence tells of the past, 1 of the future, 0 where it does not say."""
-        if _FUTURE.search(self.text):
-            return 1
-        return -1 if _PAST.search(self.text) else 0
+        return direction(self.text)
 
     def governed(self, start: int) -> bool:
         """Whether a preposition stands before this place."""
@@ -83,7 +77,10 @@ class Context:
         if self.is_possessive(end):
             return Found(start, end + 2, means)
         return Found(
-            start, end, means, None if _DETERMINER.search(self.text[max(0, start - 6) : start]) else means
+            start,
+            end,
+            means,
+            None if _DETERMINER.search(self.text[max(0, start - 6) : start]) else means,
         )
 
 

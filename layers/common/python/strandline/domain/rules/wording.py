@@ -1,0 +1,69 @@
+"""How a line is worded: in the third person with its dates resolved, or quoted with the dates in brackets."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from strandline.domain.rules.dates import gloss, resolve
+from strandline.domain.rules.dates.calendar_words import day_text
+from strandline.domain.rules.dates.tense import is_time_bound
+from strandline.domain.rules.grammar import has_first_person, to_third_person
+from strandline.domain.rules.text import is_unspaced
+from strandline.domain.rules.voices import Voice
+
+
+@dataclass(frozen=True)
+class Worded:
+    """The text of a line; `dated` when what was said names its own date, `told` when it is not a quotation."""
+
+    text: str
+    dated: bool = False
+    told: bool = False
+
+
+def worded(said: Sequence[str], voice: Voice, at: date, listeners: Collection[str]) -> Worded:
+    """What `voice` said on `at`, so that it can be understood by itself, later.
+
+    A statement without a date of its own that is only true of its time gets the day it was said behind it.
+    """
+    line = _third_person(said, voice, at, listeners) or quoted(said, voice, at)
+    if line.dated or voice.is_assistant or not any(is_time_bound(s) for s in said):
+        return line
+    return replace(line, text=line.text + _said_on(said[0], at))
+
+
+def asked(said: str, voice: Voice, at: date) -> Worded:
+    """A request to an assistant."""
+    text = _in_quotes(gloss(said, at).text)
+    return Worded(f"{voice.at_start} asked: {text}")
+
+
+def quoted(said: Sequence[str], voice: Voice, at: date) -> Worded:
+    """What `voice` said, as it was said, relative dates explained in square brackets."""
+    glossed = [gloss(s, at) for s in said]
+    space = "" if is_unspaced(said[0]) else " "
+    text = _in_quotes(space.join(g.text for g in glossed))
+    return Worded(f"{voice.at_start} said: {text}", any(g.dated for g in glossed))
+
+
+def with_question(line: str, question: str) -> str:
+    """A line with the question it answers."""
+    return f"{line} (asked: {_in_quotes(question)})"
+
+
+def _in_quotes(text: str) -> str:
+    return '"' + text.replace('"', "'").replace("**", "") + '"'
+
+
+def _third_person(said: Sequence[str], voice: Voice, at: date, listeners: Collection[str]) -> Worded | None:
+    if voice.is_assistant or not has_first_person(said[0]):
+        return None
+    resolved = [resolve(s, at) for s in said]
+    told = [to_third_person(r.text, voice.name, listeners) for r in resolved]
+    if None in told:
+        return None
+    return Worded(" ".join(t for t in told if t), any(r.dated for r in resolved), told=True)
+
+
+def _said_on(said: str, at: date) -> str:
+    return f"（{at.isoformat()}）" if is_unspaced(said) else f" ({day_text(at)})"
