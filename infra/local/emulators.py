@@ -1,0 +1,170 @@
+"""Starts the emulated AWS on loopback: SeaweedFS is S3, ministack is DynamoDB and SQS.
+
+Two, because of what happens when they are killed: SeaweedFS keeps every acknowledged object and version; ministack's
+own S3 is left with torn objects, and slows down with every version of a key. docs/adr tells the measurements.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from infra.local.template import REGION
+
+HERE = Path(__file__).parent
+READY_SECONDS = 60
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
+
+
+class EmulatorError(Exception):
+    """An emulator is not installed, did not start, or ended."""
+
+
+class Emulators:
+    """The two processes, and how to reach them."""
+
+    def __init__(self, tools: Path, data: Path, logs: Path) -> None:
+        """Starts both with their programs in `tools`. Raises EmulatorError when one is missing."""
+        self._data = data
+        self._logs = logs
+        ports = _free_ports(9)
+        self._processes = [
+            self._start("seaweedfs", seaweedfs(_tool(tools, "weed"), data / "s3", ports[:8]), {}),
+            self._start(
+                "ministack", ministack(_tool(tools, "python"), data / "tables.sqlite"), _serving(ports[8])
+            ),
+        ]
+        self._sockets = ports[:8]
+        self.environment = {
+            **CREDENTIALS,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{ports[0]}",
+            "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{ports[8]}",
+            "AWS_ENDPOINT_URL_SQS": f"http://127.0.0.1:{ports[8]}",
+        }
+
+    def client(self, service: Literal["s3", "dynamodb", "sqs"]) -> Any:
+        """A boto3 client of the emulated service."""
+        return boto3.client(
+            service,
+            endpoint_url=self.environment[f"AWS_ENDPOINT_URL_{service.upper()}"],
+            aws_access_key_id="local",
+            aws_secret_access_key="local",
+            region_name=REGION,
+            config=Config(retries={"total_max_attempts": 1}, connect_timeout=2),
+        )
+
+    def wait(self) -> None:
+        """Returns when both answer. Raises EmulatorError when one ends or stays silent."""
+        self._until(lambda: self.client("s3").list_buckets())
+        self._until(lambda: self.client("sqs").list_queues())
+
+    def check(self) -> None:
+        """Raises EmulatorError when one has ended."""
+        for process in self._processes:
+            if process.poll() is not None:
+                raise EmulatorError(f"an emulator ended with code {process.returncode}; see {self._logs}")
+
+    def stop(self) -> None:
+        """Ends both."""
+        for process in self._processes:
+            assert process.stdin is not None
+            process.stdin.close()
+        for process in self._processes:
+            process.wait()
+        for port in self._sockets:  # SeaweedFS leaves its Unix sockets behind
+            for socket_file in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+                socket_file.unlink(missing_ok=True)
+
+    def _start(self, name: str, command: list[str], settings: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+        kept = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
+        with (self._logs / f"{name}.log").open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-P", str(HERE / "guard.py"), str(self._data / f"{name}.lock"), *command],
+                env={**kept, **settings},
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _until(self, question: Callable[[], object]) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while True:
+            try:
+                question()
+                return
+            except (BotoCoreError, ClientError) as error:
+                self.check()
+                if time.monotonic() > deadline:
+                    raise EmulatorError(f"an emulator does not answer; see {self._logs}") from error
+                time.sleep(0.1)
+
+
+def seaweedfs(program: str, directory: Path, ports: list[int]) -> list[str]:
+    """Master, volume server, filer and S3 gateway in one process, telling nobody about it."""
+    directory.mkdir(parents=True, exist_ok=True)
+    identity = {
+        "name": "local",
+        "credentials": [{"accessKey": "local", "secretKey": "local"}],
+        "actions": ["Admin", "Read", "Write", "List", "Tagging"],
+    }
+    settings = directory / "identities.json"
+    settings.write_text(json.dumps({"identities": [identity]}))
+    names = [
+        f"{part}.{kind}" for part in ("s3", "filer", "master", "volume") for kind in ("port", "port.grpc")
+    ]
+    return [
+        *(program, "-logtostderr=true", "server", f"-dir={directory}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
+        *(f"-{name}={port}" for name, port in zip(names, ports, strict=True)),
+        *("-master.telemetry=false", "-master.volumeSizeLimitMB=1024", "-volume.max=0", "-filer", "-s3"),
+        *("-s3.iam=false", f"-s3.config={settings}", "-s3.port.iceberg=0", "-s3.port.lance=0"),
+    ]
+
+
+def ministack(python: str, journal: Path) -> list[str]:
+    """ministack behind its journal."""
+    return [python, "-P", str(HERE / "journaled_ministack.py"), str(journal)]
+
+
+def _serving(port: int) -> dict[str, str]:
+    # Without these ministack listens on every interface and opens ports of services that are not used here.
+    return {
+        "BIND_HOST": "127.0.0.1",
+        "GATEWAY_PORT": str(port),
+        "IOT_MTLS_ENABLED": "0",
+        "SFTP_ENABLED": "0",
+        "DOCKER_HOST": "unix:///nonexistent",
+        "LOG_LEVEL": "WARNING",
+    }
+
+
+def _tool(tools: Path, name: str) -> str:
+    found = shutil.which(name, path=str(tools))
+    if found is None:
+        raise EmulatorError(f"{tools / name} is not there: run `make setup`")
+    return found
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports

@@ -1,0 +1,80 @@
+"""Creates the template's bucket, table and queues in the emulators. All of it may be there already."""
+
+import contextlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from infra.local.emulators import Emulators
+from infra.local.template import ACCOUNT, REGION, Properties, Template, TemplateError, resolve
+
+QUEUE_ATTRIBUTES = (
+    "VisibilityTimeout",
+    "MessageRetentionPeriod",
+    "DelaySeconds",
+    "FifoQueue",
+    "ContentBasedDeduplication",
+    "RedrivePolicy",
+)
+
+
+def names(template: Template, sqs_endpoint: str) -> dict[str, str]:
+    """What Ref and GetAtt of parameters, buckets, tables and queues mean here."""
+    known = dict(template.parameters)
+    for name in template.resources("AWS::S3::Bucket"):
+        bucket = f"strandline-{name.lower()}"
+        known |= {name: bucket, f"{name}.Arn": f"arn:aws:s3:::{bucket}"}
+    for name in template.resources("AWS::DynamoDB::Table"):
+        known |= {name: name, f"{name}.Arn": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{name}"}
+    for name, properties in template.resources("AWS::SQS::Queue").items():
+        queue = f"{name}.fifo" if properties.get("FifoQueue") else name
+        known |= {
+            name: f"{sqs_endpoint}/{ACCOUNT}/{queue}",
+            f"{name}.QueueName": queue,
+            f"{name}.Arn": f"arn:aws:sqs:{REGION}:{ACCOUNT}:{queue}",
+        }
+    return known
+
+
+def create(template: Template, known: Mapping[str, str], emulators: Emulators) -> None:
+    """Creates everything under the names in `known`."""
+    for name, properties in template.resources("AWS::S3::Bucket").items():
+        _bucket(emulators.client("s3"), known[name], properties)
+    for name, properties in template.resources("AWS::DynamoDB::Table").items():
+        _table(emulators.client("dynamodb"), known[name], resolve(properties, known))
+    queues = template.resources("AWS::SQS::Queue")
+    for name in sorted(queues, key=lambda each: "RedrivePolicy" in queues[each]):  # dead-letter queues first
+        _queue(emulators.client("sqs"), known[f"{name}.QueueName"], resolve(queues[name], known))
+
+
+def _bucket(s3: Any, bucket: str, properties: Properties) -> None:
+    with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
+        s3.create_bucket(Bucket=bucket)
+    # Encryption, the policies and the lifecycle mean nothing on one's own disk.
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration=properties["VersioningConfiguration"])
+
+
+def _table(dynamodb: Any, table: str, properties: Properties) -> None:
+    if properties.keys() & {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"}:
+        raise TemplateError(f"{table}: the local run creates no indexes")
+    dynamodb.create_table(
+        TableName=table,
+        **{key: properties[key] for key in ("KeySchema", "AttributeDefinitions", "BillingMode")},
+    )
+    dynamodb.update_time_to_live(
+        TableName=table, TimeToLiveSpecification=properties["TimeToLiveSpecification"]
+    )
+
+
+def _queue(sqs: Any, queue: str, properties: Properties) -> None:
+    attributes = {key: _attribute(properties[key]) for key in QUEUE_ATTRIBUTES if properties.get(key)}
+    sqs.create_queue(QueueName=queue, Attributes=attributes)
+
+
+def _attribute(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case dict():
+            return json.dumps(value)
+    return str(value)
