@@ -34,6 +34,7 @@ class Faults:
 
     def __init__(self) -> None:
         self.calls: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()  # apart, so that a test may clear `calls`
         self._plans: dict[tuple[str, int], _Plan] = {}
         self._held: list[Callable[[], object]] = []
         self._lock = Lock()
@@ -58,7 +59,8 @@ class Faults:
         """One call of a fake, with whatever is planned for it."""
         with self._lock:
             self.calls[operation] += 1
-            plan = self._plans.pop((operation, self.calls[operation]), _Plan())
+            self._seen[operation] += 1
+            plan = self._plans.pop((operation, self._seen[operation]), _Plan())
         for action in plan.before:
             _act(action)
         if plan.late:
@@ -70,7 +72,7 @@ class Faults:
         return result
 
     def _plan(self, operation: str, nth: int) -> _Plan:
-        return self._plans.setdefault((operation, self.calls[operation] + nth), _Plan())
+        return self._plans.setdefault((operation, self._seen[operation] + nth), _Plan())
 
 
 def _act(action: Action) -> None:
