@@ -7,6 +7,7 @@ that is killed while a handler runs.
 
 import importlib
 import json
+import logging
 import os
 import queue
 import sys
@@ -14,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -42,6 +44,27 @@ class Context:
         return max(0, int((self._deadline - time.time()) * 1000))
 
 
+class LogLine(logging.Formatter):
+    """Log records as the runtime writes them with the template's JSON log format."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line of JSON."""
+        entry = {
+            "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "exception": self.formatException(record.exc_info) if record.exc_info else None,
+        }
+        return json.dumps({key: value for key, value in entry.items() if value is not None})
+
+
+def _log() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogLine())
+    logging.basicConfig(handlers=[handler], level=os.environ.get("LOG_LEVEL", "INFO"))
+
+
 def _failure(error: BaseException) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
@@ -68,6 +91,7 @@ def _receive(connection: Connection, requests: "queue.SimpleQueue[bytes]") -> No
 
 def main(descriptor: int, name: str) -> None:
     """Imports the handler, says so, then answers events until the parent goes."""
+    _log()
     connection = Connection(descriptor)
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, requests), daemon=True).start()
