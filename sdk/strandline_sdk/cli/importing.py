@@ -65,6 +65,7 @@ class _Summary:
         return (
             f"{self.sessions} sessions, {self.messages_stored} messages stored, {self.duplicates} duplicates; "
             f"tasks: {tasks}; {self.seconds} s, {self.messages_per_second} messages/s"
+            + (f"; {len(self.failures)} failures" if self.failures else "")
         )
 
 
@@ -164,7 +165,7 @@ def _summary(uploaded: Sequence[Uploaded], tasks: Mapping[str, Task | None], sec
     statuses = Counter(task["status"] if task else UNFINISHED for task in tasks.values())
     started = sum(session.task_id is not None for session in uploaded)
     return _Summary(
-        sessions=len(uploaded),
+        sessions=sum(session.error is None for session in uploaded),
         messages_stored=stored,
         duplicates=sum(session.duplicates for session in uploaded),
         tasks={"started": started, "completed": 0, "failed": 0, **statuses},

@@ -31,7 +31,7 @@ def ls(settings: Settings, prefix: str | None, memory_type: str | None) -> None:
 @click.argument("path")
 @pass_settings
 def cat(settings: Settings, path: str) -> None:
-    """Print a memory as it is stored. PATH may also be a memory's viking:// URI, as search shows it."""
+    """Print a memory's markdown. PATH may also be a memory's viking:// URI, as search shows it."""
     with settings.client() as client:
         memory = client.memory(_URI_PREFIX.sub("", path))
     if wants_json():

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import click
 
@@ -29,11 +28,10 @@ def sessions(settings: Settings, limit: int) -> None:
 @click.argument("session_id")
 @pass_settings
 def show(settings: Settings, session_id: str) -> None:
-    """Show a session: its counters and its archives."""
+    """Show a session: its counters and what became of its archives."""
     with settings.client() as client:
         session = client.session(session_id)
-        archives = client.archives(session_id)
-    emit({"session": session, "archives": archives}, _lines(session, archives))
+    emit(session, _lines(session))
 
 
 @click.command(cls=Command)
@@ -81,14 +79,13 @@ def _row(session: Session) -> str:
     return f"{minute(session.get('updated_at'))}  {commits:>3} commits  {shown(session['session_id'])}"
 
 
-def _lines(session: Session, archives: list[dict[str, Any]]) -> Iterator[str]:
+def _lines(session: Session) -> Iterator[str]:
     yield f"{shown(session['session_id'])}  {session['uri']}"
     yield f"created {minute(session.get('created_at'))}, last message {minute(session.get('last_message_at'))}"
     live, total = session.get("message_count"), session.get("total_message_count")
     yield f"{total} messages, {live} of them live ({session.get('pending_tokens')} tokens)"
-    for archive in archives:
-        span = f"seq {archive.get('first_seq')}-{archive.get('last_seq')}"
-        yield f"{archive['archive_id']}  {archive['status']}  {span}  {shown(archive.get('abstract') or '')}".rstrip()
+    archives = ", ".join(f"{count} {status}" for status, count in session.get("archives", {}).items())
+    yield f"{session.get('commit_count')} commits; archives: {archives}"
 
 
 def _outcome(done: Committed, task: Task | None) -> Iterator[str]:

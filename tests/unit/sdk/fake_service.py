@@ -104,7 +104,9 @@ class FakeService(httpx.BaseTransport):
         session = self.sessions.get(self._key(request, session_id))
         if session is None:
             return refusal(404, "NOT_FOUND", "no such session")
-        counts = {"total_message_count": len(session.messages), "commit_count": int(session.committed > 0)}
+        commits = int(session.committed > 0)
+        archives = {"pending": 0, "completed": commits, "failed": 0}
+        counts = {"total_message_count": len(session.messages), "commit_count": commits, "archives": archives}
         live = {"message_count": len(session.messages) - session.committed, "pending_tokens": 0}
         return ok({"session_id": session_id, "uri": "viking://user/self/sessions/x", **counts, **live})
 

@@ -89,7 +89,7 @@ def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -
     assert run(service, "commit", "talk").stdout == "nothing to commit: no_messages\n"
     shown = run(service, "sessions", "show", "talk").stdout.splitlines()
     assert "1 messages, 0 of them live (0 tokens)" in shown
-    assert shown[-1] == "archive_001  completed  seq 1-1  About bowls."
+    assert shown[-1] == "1 commits; archives: 0 pending, 1 completed, 0 failed"
     assert "  talk" in run(service, "sessions").stdout
 
 
@@ -100,7 +100,7 @@ def test_sessions_as_json(service: FakeService) -> None:
         assert document(service, "send", name, "hello", "--role", "assistant")["seq"] == 1
     assert [session["session_id"] for session in document(service, "sessions")] == ["c", "b", "a"]
     assert [session["session_id"] for session in document(service, "sessions", "--limit", "2")] == ["c", "b"]
-    assert document(service, "sessions", "show", "a")["session"]["session_id"] == "a"
+    assert document(service, "sessions", "show", "a")["session_id"] == "a"
     assert document(service, "commit", "a")["task_id"] == "task-1"
     assert document(service, "commit", "b", "--wait")["task"]["status"] == "completed"
     assert document(service, "tasks", "show", "task-1")["status"] == "completed"

@@ -113,6 +113,7 @@ def test_failed_sessions_and_tasks_are_counted_and_named(
     result = run(service, "--json", "import", talk, str(path))
     assert result.exit_code == 1
     summary = json.loads(result.stdout)
+    assert summary["sessions"] == 2
     assert summary["tasks"] == {"started": 2, "completed": 0, "failed": 2}
     assert {failure["session_id"] for failure in summary["failures"]} == {
         "chat-1",
@@ -128,6 +129,7 @@ def test_tasks_that_do_not_end_in_time_are_named(service: FakeService, talk: str
     result = run(service, "import", talk, "--timeout", "0")
     assert result.exit_code == 1
     assert "2 unfinished" in result.stdout
+    assert result.stdout.endswith("messages/s; 2 failures\n")
     assert "its task has not ended yet" in result.stderr
 
 

@@ -66,6 +66,13 @@ def test_the_log_is_read_to_its_end(client: Client) -> None:
     assert [message["seq"] for message in client.messages("a", after_seq=5)] == [6, 7]
 
 
+def test_archives_are_listed(client: Client) -> None:
+    client.append("a", {"role": "user", "content": "x"})
+    assert client.archives("a") == []
+    client.commit("a")
+    assert [archive["archive_id"] for archive in client.archives("a")] == ["archive_001"]
+
+
 def test_memories_are_listed_read_written_and_deleted(client: Client, service: FakeService) -> None:
     assert [memory["path"] for memory in client.memories("events/", memory_type="events")] == [MEMORY["path"]]
     assert list(client.memories("profile")) == []
