@@ -67,4 +67,9 @@ def _route(line: Line, known: dict[str, Entity], about: Conversation) -> Route:
 
 
 def _claim(line: Line) -> Claim:
-    return Claim(text=one_line(line.text), seq_from=line.seq_from, seq_to=line.seq_to, quote=line.quote)
+    return Claim(
+        text=one_line(line.text),
+        seq_from=line.seq_from,
+        seq_to=line.seq_to,
+        quote=line.quote,
+    )

@@ -123,11 +123,24 @@ def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
     else:
         line = wording.worded(said, voice, turn.at.date(), about.names)
     quote = turn.text[group[0].start : group[-1].end][:MAX_LINE]
-    return Line(line.text, said[0], turn.seq, turn.seq, quote, voice, dated=line.dated, told=line.told)
+    return Line(
+        line.text,
+        said[0],
+        turn.seq,
+        turn.seq,
+        quote,
+        voice,
+        dated=line.dated,
+        told=line.told,
+    )
 
 
 def _with_question(line: Line, question: Question) -> Line:
-    return replace(line, text=wording.with_question(line.text, question.text), seq_from=question.seq)
+    return replace(
+        line,
+        text=wording.with_question(line.text, question.text),
+        seq_from=question.seq,
+    )
 
 
 def _shared_images(message: Message) -> Iterator[Line]:

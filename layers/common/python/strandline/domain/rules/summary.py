@@ -47,7 +47,11 @@ def summarise(about: Conversation, lines: Sequence[Line]) -> Summary:
     """What a conversation was about, in its own lines; no part is ever empty."""
     name = _title(about, lines)
     scores = salience(lines, about.names)
-    return Summary(name, _abstract(about, name, lines, scores), _overview(about, name, lines, scores))
+    return Summary(
+        name,
+        _abstract(about, name, lines, scores),
+        _overview(about, name, lines, scores),
+    )
 
 
 def _title(about: Conversation, lines: Sequence[Line]) -> str:

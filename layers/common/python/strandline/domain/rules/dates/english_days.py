@@ -1,6 +1,7 @@
 """English words for single days: yesterday, last Friday, on the 18th, May 18, three days ago."""
 
 import re
+from dataclasses import replace
 from datetime import date
 
 from strandline.domain.rules.dates.calendar_words import (
@@ -17,27 +18,19 @@ from strandline.domain.rules.dates.calendar_words import (
     valid,
 )
 from strandline.domain.rules.dates.rule import Context, Found, rule
+from strandline.domain.rules.patterns import any_of
 
 _PART = r"(?: (?P<part>morning|afternoon|evening|night))?"
-_WEEKDAY = "|".join(WEEKDAYS)
-_WEEKDAY_SHORT = "|".join(sorted(WEEKDAY_NUMBER, key=len, reverse=True))
-_MONTH = "|".join(
-    [
-        *MONTHS,
-        "Jan",
-        "Feb",
-        "Mar",
-        "Apr",
-        "Jun",
-        "Jul",
-        "Aug",
-        "Sept",
-        "Sep",
-        "Oct",
-        "Nov",
-        "Dec",
-    ]
-)
+_WEEKDAY = rf"(?P<weekday>{any_of(' '.join(WEEKDAYS))})"
+_SHORT = any_of(" ".join(w for w in WEEKDAY_NUMBER if not w.endswith("day")))
+_WHICH = rf"(?P<which>{any_of('last this_past this_coming this_upcoming this next')})"
+_ANY_WEEKDAY = rf"(?P<weekday>{any_of(' '.join(WEEKDAYS))}|{_SHORT}\b\.?)"
+_DAY = r"(?P<n>[1-9]|[12]\d|3[01])"
+_MONTH = any_of(" ".join([*MONTHS, "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"]))
+_NOT_LIKE = r"(?<!like )(?<!like just )(?<!like it was )"
+_ENDS_IN_WEEKDAY = re.compile(rf"{any_of(' '.join(WEEKDAYS))},? \Z", re.IGNORECASE)
+_NO_DAY_FOLLOWS = rf"(?!,? (?:the )?(?:\d|{_MONTH}\b))"
+_NO_NOUN_FOLLOWS = r"(?=\s*(?:[.,!?;)]|\Z|\b(?:and|to|at|for|with|in|i|we|so|but|after|before)\b))"
 _DAYS_FROM_NOW = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _NOT_A_DATE = r"(?!\w|\s*[,’']?\s*\d{4}|[:/]\d|\s?(?:am|pm|%|km|st|nd|rd|th)\b)"
 
@@ -46,10 +39,11 @@ def _with_part(match: re.Match[str], context: Context, day: date | None, weekday
     if day is None:
         return None
     part = match.groupdict().get("part")
-    return context.on(
-        match,
-        day_text(day),
-        f"on the {part.lower()} of {weekday}" if part else f"on {weekday}",
+    found = context.on(match, day_text(day), f"on the {part.lower()} of " if part else "on ")
+    return (
+        replace(found, instead=found.instead.replace(found.means, weekday + found.means))
+        if found.instead
+        else found
     )
 
 
@@ -89,18 +83,22 @@ def _bare_weekday(match: re.Match[str], context: Context) -> Found | None:
 def _on_weekday(match: re.Match[str], context: Context, direction: int) -> Found | None:
     if direction == 0:
         return None
-    number = WEEKDAY_NUMBER[match["weekday"].lower()]
+    number = WEEKDAY_NUMBER[match["weekday"].lower().rstrip(".")]
     day = next_weekday(context.at, number) if direction > 0 else last_weekday(context.at, number)
     return _with_part(match, context, day, f"{WEEKDAYS[number]} ")
 
 
 def _ordinal(match: re.Match[str], context: Context) -> Found | None:
     """A day of a month that is not named: of the nearest month that has it, on the side the tense points to."""
-    months = {-1: (0, -1), 0: (0, 1, -1), 1: (0, 1)}[context.direction]
+    months = {-1: (0, -1, -2), 0: (0, 1, -1), 1: (0, 1, 2)}[context.direction]
     days = [_in_month(context.at, n, int(match["n"])) for n in months]
     right = [d for d in days if d and (d - context.at).days * context.direction >= 0]
     day = min(right, key=lambda d: abs((d - context.at).days), default=None)
-    return context.on(match, day_text(day)) if day else None
+    if day is None:
+        return None
+    found = context.on(match, day_text(day))
+    behind_weekday = _ENDS_IN_WEEKDAY.search(context.text[max(0, match.start() - 12) : match.start()])
+    return replace(found, instead=found.means) if behind_weekday else found
 
 
 def _in_month(at: date, months: int, day: int) -> date | None:
@@ -110,6 +108,8 @@ def _in_month(at: date, months: int, day: int) -> date | None:
 
 def _day_of_month(match: re.Match[str], context: Context) -> Found | None:
     """A day and month without a year."""
+    if context.is_yearly:
+        return None
     month = MONTH_NUMBER[match["month"].lower()]
     day = valid(nearest_year(context.at, month, context.direction), month, int(match["n"]))
     if day is None:
@@ -121,31 +121,26 @@ def _day_of_month(match: re.Match[str], context: Context) -> Found | None:
 
 DAYS = (
     rule(rf"\b(?:the )?day (?:before yesterday|after tomorrow){_PART}\b", _two_away),
-    rule(rf"\b(?P<day>yesterday|today|tomorrow){_PART}\b", _near),
+    rule(rf"\b{_NOT_LIKE}(?P<day>yesterday|today|tomorrow){_PART}\b", _near),
     rule(
         r"\b(?:tonight|this (?P<of>morning|afternoon|evening)|last (?P<of_last>night|evening))\b",
         _this_part,
     ),
     rule(
-        rf"\b(?:on )?(?P<which>last|this past|this coming|this upcoming|this"
-        rf"|next) (?P<weekday>{_WEEKDAY_SHORT})\b\.?{_PART}",
+        rf"\b(?:on )?{_WHICH} {_ANY_WEEKDAY}(?!\w){_PART}",
         _weekday,
     ),
     rule(
-        rf"\b(?:on )?(?<!black )(?<!good )(?P<weekday>{_WEEKDAY}){_PART}\b",
+        rf"\b(?:on )?(?<!black )(?<!good ){_WEEKDAY}{_PART}\b{_NO_DAY_FOLLOWS}",
         _bare_weekday,
     ),
+    rule(rf"\b(?:on )?the {_DAY}(?:st|nd|rd|th){_NO_NOUN_FOLLOWS}", _ordinal),
     rule(
-        r"\b(?:on )?the (?P<n>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)(?=\s*(?:[.,!?;)]|\Z|\b(?:and|to|at"
-        r"|for|with|in|i|we|so|but|after|before)\b))",
-        _ordinal,
-    ),
-    rule(
-        rf"\b(?P<month>{_MONTH})\b\.? (?:the )?(?P<n>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?{_NOT_A_DATE}",
+        rf"\b(?P<month>{_MONTH})\b\.? (?:the )?{_DAY}(?:st|nd|rd|th)?{_NOT_A_DATE}",
         _day_of_month,
     ),
     rule(
-        rf"\b(?P<n>[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b{_NOT_A_DATE}",
+        rf"\b{_DAY}(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b{_NOT_A_DATE}",
         _day_of_month,
     ),
 )

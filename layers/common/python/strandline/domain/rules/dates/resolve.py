@@ -6,10 +6,11 @@ from datetime import date
 
 from strandline.domain.rules.dates.east_asian import EAST_ASIAN
 from strandline.domain.rules.dates.english_days import DAYS
+from strandline.domain.rules.dates.english_distances import DISTANCES
 from strandline.domain.rules.dates.english_spans import SPANS
 from strandline.domain.rules.dates.rule import Context, Found
 
-_RULES = (*DAYS, *SPANS)
+_RULES = (*DAYS, *SPANS, *DISTANCES)
 _WORTH_A_LOOK = re.compile(
     r"yesterday|today|tomorrow|tonight|morning|afternoon|evening|night|\b(?:last|this|next|ago"
     r"|from now|on the|in|for)\b"

@@ -25,6 +25,10 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _DETERMINER = re.compile(r"\b(?:all|the|every|each|most) $", re.IGNORECASE)
+_YEARLY = re.compile(
+    r"\b(?:birthdays?|anniversary|(?:every|each) \w+|always|usually|annual)\b",
+    re.IGNORECASE,
+)
 _POSSESSIVE = re.compile(r"['’]s\b")
 
 
@@ -58,6 +62,15 @@ class Context:
     def is_subject(self, end: int) -> bool:
         """Whether a verb follows this place, so that what ends here is its subject."""
         return _SUBJECT.match(self.text, end) is not None
+
+    @cached_property
+    def is_yearly(self) -> bool:
+        """Whether it tells of what comes every year, so that a day or month in it has no year."""
+        return _YEARLY.search(self.text) is not None
+
+    def is_noun(self, start: int, end: int) -> bool:
+        """Whether what stands there is governed by a preposition, is a subject or a possessor: no adverb."""
+        return self.governed(start) or self.is_subject(end) or self.is_possessive(end)
 
     def is_possessive(self, end: int) -> bool:
         return _POSSESSIVE.match(self.text, end) is not None
