@@ -5,7 +5,7 @@ import re
 import click
 
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
-from strandline_sdk.cli.output import emit, minute, shown
+from strandline_sdk.cli.output import emit, emit_text, minute, shown
 from strandline_sdk.model import Memory
 
 _URI_PREFIX = re.compile(r"^viking://user/[^/]+/memories/")
@@ -37,7 +37,7 @@ def cat(settings: Settings, path: str) -> None:
     if wants_json():
         emit(memory, ())
     else:
-        click.echo(memory["content"].encode(), nl=False)
+        emit_text(memory["content"])
 
 
 def _row(memory: Memory) -> str:

@@ -30,6 +30,20 @@ def shown(text: object, width: int = MESSAGE_WIDTH) -> str:
     return visible if len(visible) <= width else visible[: width - 1] + "…"
 
 
+def emit_text(text: str) -> None:
+    """Prints stored text byte for byte into a file or pipe; on a terminal so that it cannot steer it."""
+    if sys.stdout.isatty():
+        click.echo(for_terminal(text))
+    else:
+        click.echo(text.encode(), nl=False)
+
+
+def for_terminal(text: str) -> str:
+    """The text without control characters but line breaks and tabs, and without a line break at its end."""
+    visible = (c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text.replace("\r\n", "\n"))
+    return "".join(visible).removesuffix("\n")
+
+
 def minute(time: str | None) -> str:
     """An RFC 3339 time cut to the minute."""
     return time[:16].replace("T", " ") if time else "-"

@@ -1,5 +1,6 @@
 """`strandline tasks`."""
 
+import json
 from collections.abc import Iterator
 
 import click
@@ -31,4 +32,4 @@ def task_lines(task: Task) -> Iterator[str]:
     if task.get("error"):
         yield f"error: {shown(task['error'])}"
     for name, value in (task.get("result") or {}).items():
-        yield f"{name}: {shown(value)}"
+        yield f"{name}: {shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"

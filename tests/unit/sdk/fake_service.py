@@ -174,7 +174,7 @@ class FakeService(httpx.BaseTransport):
         task["polls"] += 1
         ended = "failed" if self.task_error else "completed"
         state = {"status": ended if task["polls"] >= self.polls else "running", "error": self.task_error}
-        return ok({**task, **state, "stage": "merge", "attempts": 1, "result": {"memories": 2}})
+        return ok({**task, **state, "stage": "merge", "attempts": 1, "result": {"memories": {"total": 2}}})
 
     def _memories(self, request: httpx.Request) -> Answer:
         wanted = request.url.params

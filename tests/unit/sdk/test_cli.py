@@ -3,6 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from strandline_sdk.cli.output import for_terminal
 from tests.unit.sdk.commands import document, run
 from tests.unit.sdk.fake_service import MEMORY, MEMORY_HIT, FakeService, failure
 
@@ -66,6 +67,10 @@ def test_a_memory_is_printed_byte_for_byte(service: FakeService) -> None:
     assert run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == content.encode()
 
 
+def test_a_memory_cannot_steer_a_terminal() -> None:
+    assert for_terminal("# 陶芸 🏺\r\n\tred \x1b[31m\x07 text\n") == "# 陶芸 🏺\n\tred \ufffd[31m\ufffd text"
+
+
 def test_memories_as_json(service: FakeService) -> None:
     assert document(service, "memories", "ls", "--type", "profile") == []
     assert document(service, "memories", "ls") == [MEMORY]
@@ -84,7 +89,7 @@ def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -
         "committed as viking://x",
         "task-1  session_commit  talk",
         "completed  stage merge  attempts 1",
-        "memories: 2",
+        'memories: {"total": 2}',
     ]
     assert run(service, "commit", "talk").stdout == "nothing to commit: no_messages\n"
     shown = run(service, "sessions", "show", "talk").stdout.splitlines()
