@@ -229,9 +229,6 @@ def test_surrogates_are_joined_or_replaced(tmp_path: Path) -> None:
     assert session.messages[0]["content"] == "🏺 and \ufffd"
 
 
-# ---- bad input
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
