@@ -74,7 +74,7 @@ def _commit(record: Record) -> None:
 def _extract(record: Record) -> None:
     request = ExtractRequested.model_validate_json(record["body"])
     try:
-        run_extract(library(), request)
+        run_extract(library(), request, _receives(record))
     except (ExtractionFailed, StrandlineError) as error:
         _give_up_or_raise(record, request, "extract", error)
 

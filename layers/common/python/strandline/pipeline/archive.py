@@ -9,7 +9,7 @@ from strandline.domain.errors import NotFound
 from strandline.domain.message import read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline.commit import load_head
-from strandline.pipeline.diff import archive_id, memory_uri
+from strandline.pipeline.diff import archive_id, diff_uri
 from strandline.pipeline.services import Services
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -49,10 +49,7 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
         "messages": [shown(read_line(line)) for line in lines],
         "first_seq": found[0],
         "last_seq": found[1],
-        "memory_diff_uri": memory_uri(owner.user_id, "").replace(
-            "/memories/", f"/sessions/{session_id}/archives/"
-        )
-        + f"{archive_id(number)}/memory_diff.json",
+        "memory_diff_uri": diff_uri(owner.user_id, session_id, number),
     }
 
 

@@ -43,7 +43,7 @@ def diff(
             updates.append({**entry, "before": effect.before.body, "after": effect.after.body})
     kinds = Counter(entry["memory_type"] for entry in (*adds, *updates))
     record = {
-        "archive_uri": f"viking://user/{owner.user_id}/sessions/{life.session.session_id}/archives/{archive_id(number)}",
+        "archive_uri": f"{session_uri(owner.user_id, life.session.session_id)}/archives/{archive_id(number)}",
         "extraction": candidates.extraction,
         "extractor": candidates.extractor,
         "operations": {"adds": adds, "updates": updates, "deletes": []},
@@ -80,3 +80,7 @@ def archive_id(number: int) -> str:
 
 def session_uri(user_id: str, session_id: str) -> str:
     return f"viking://user/{user_id}/sessions/{session_id}"
+
+
+def diff_uri(user_id: str, session_id: str, number: int) -> str:
+    return f"{session_uri(user_id, session_id)}/archives/{archive_id(number)}/memory_diff.json"

@@ -25,8 +25,8 @@ from strandline.storage.layout import Life, user_of
 from strandline.storage.once import fetch, write_once
 
 
-def run_extract(services: Services, request: ExtractRequested) -> None:
-    """Extracts one archive, once, and passes it on to the merge.
+def run_extract(services: Services, request: ExtractRequested, attempt: int = 1) -> None:
+    """Extracts one archive, once, and passes it on to the merge. `attempt` counts the receives of the request.
 
     Raises ExtractionFailed when there is no valid extraction, Unavailable when a store did not answer. An archive
     whose session was deleted meanwhile is passed over in silence.
@@ -37,7 +37,7 @@ def run_extract(services: Services, request: ExtractRequested) -> None:
         head = living_head(services, request)
         if head is None:
             return
-        candidates = _extract(services, request, head)
+        candidates = _extract(services, request, head, attempt)
     write_once(
         services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
     )
@@ -61,9 +61,10 @@ def living_head(services: Services, request: ExtractRequested | MergeRequested) 
     return found.value
 
 
-def _extract(services: Services, request: ExtractRequested, head: Head) -> Candidates:
+def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates:
     try:
-        services.tasks.note(request.session, request.task_id, status="running", stage="extract")
+        running = {"status": "running", "stage": "extract", "attempts": attempt}
+        services.tasks.note(request.session, request.task_id, **running)
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
     except KeyError as error:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True) from error

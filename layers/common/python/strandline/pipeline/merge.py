@@ -29,7 +29,7 @@ from strandline.pipeline.catalogue import (
     message_group,
     reindex,
 )
-from strandline.pipeline.diff import Effect, diff, journal_entry
+from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
 from strandline.pipeline.extract import living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
@@ -181,7 +181,8 @@ def _finish(services: Library, owner: User, job: Job) -> None:
         job.diff = _write_diff(services, owner, job)
     record = json.loads(job.diff)
     write_once(services.objects, owner.journal(job.request.task_id), journal_entry(job.candidates, record))
-    if not complete(services, job.request, record["summary"]["by_type"], job.diff_key):
+    uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)
+    if not complete(services, job.request, record["summary"]["by_type"], uri):
         forget_messages(services, owner, job.request.session.incarnation)
 
 

@@ -23,7 +23,7 @@ REASON_CHARS = 500
 Request = ExtractRequested | MergeRequested
 
 
-def complete(services: Services, request: Request, extracted: dict[str, int], diff_key: str) -> bool:
+def complete(services: Services, request: Request, extracted: dict[str, int], diff_uri: str) -> bool:
     """The archive is done: its memories are merged. `extracted` counts the files added or updated by type.
 
     Answers False when its session has been deleted meanwhile.
@@ -42,7 +42,7 @@ def complete(services: Services, request: Request, extracted: dict[str, int], di
         "session_id": request.session.session_id,
         "archive": request.archive,
         "memories_extracted": extracted,
-        "memory_diff": diff_key,
+        "memory_diff_uri": diff_uri,
     }
     try:
         services.tasks.complete(request.session, request.task_id, result)

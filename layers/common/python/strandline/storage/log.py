@@ -64,7 +64,7 @@ class Log:
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
         begins = [group[0][1] for _, group in groups[1:]] + [head.live_from]
-        for (_, group), end in zip(groups, begins, strict=True):
+        for (_, group), end in zip(groups, begins, strict=False):
             yield from (row for row in group if row[2] + 1 == end)
 
     def find(self, head: Head, number: int) -> tuple[int, int] | None:

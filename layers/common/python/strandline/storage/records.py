@@ -95,6 +95,7 @@ class Tasks:
             incarnation=session.incarnation,
             archive=archive.number,
             created_at=archive.at,
+            attempts=0,
             result=None,
             error=None,
             expires_at=None,

@@ -14,7 +14,7 @@ from strandline.entry.wiring import library
 from strandline.pipeline import memory
 from strandline.pipeline.diff import memory_uri
 from strandline.storage.layout import User
-from strandline.storage.markdown import sources
+from strandline.storage.markdown import render, sources
 
 router = new_router()
 
@@ -100,10 +100,10 @@ def _answer(whose: User, found: Memory) -> Response[str]:
 
 @router.get("/api/v1/content/read")
 def content(uri: str) -> dict[str, Any]:
-    """The text of the memory at a viking:// address of the user's own."""
+    """The whole file at a viking:// address of the user's own, front matter included."""
     whose = owner(router)
     known = library()
-    return ok(memory.read(known, whose, _path_of(uri, whose)).body, known.clock)
+    return ok(render(memory.read(known, whose, _path_of(uri, whose))), known.clock)
 
 
 def _path_of(uri: str, whose: User) -> str:

@@ -11,7 +11,7 @@ from strandline.domain.times import stamp
 from strandline.entry.http import ok
 from strandline.entry.routes.asking import new_router, owner
 from strandline.entry.wiring import library
-from strandline.pipeline.diff import memory_uri, session_uri
+from strandline.pipeline.diff import archive_id, memory_uri, session_uri
 from strandline.pipeline.search import Query, run_search
 from strandline.storage.layout import User
 
@@ -87,14 +87,17 @@ def _shown(hit: Hit, whose: User, *, explain: bool) -> dict[str, Any]:
 
 def _memory(hit: Hit, whose: User) -> dict[str, Any]:
     attributes = hit.document.attributes
-    spans = ("session_id", "archive", "seq_from", "seq_to", "at")
-    cited = {name: attributes[name] for name in spans} if "session_id" in attributes else None
+    sources = []
+    if "session_id" in attributes:
+        spans = ("session_id", "seq_from", "seq_to", "at")
+        archive = archive_id(int(str(attributes["archive"])))
+        sources = [{**{name: attributes[name] for name in spans}, "archive": archive}]
     return {
         "uri": memory_uri(whose.user_id, hit.document.group),
         "category": attributes["type"],
         "title": attributes["title"],
         "peer": attributes["peer"],
-        "sources": [cited] if cited else [],
+        "sources": sources,
     }
 
 
