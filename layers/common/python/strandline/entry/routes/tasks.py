@@ -17,6 +17,7 @@ _SHOWN = (
     "resource_id",
     "created_at",
     "updated_at",
+    "attempts",
     "result",
     "error",
 )
