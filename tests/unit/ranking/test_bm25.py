@@ -82,6 +82,14 @@ def test_stop_words_do_not_make_a_document_longer() -> None:
     assert scores(long, "red") == scores(short, "red")
 
 
+def test_a_document_of_stop_words_only_is_as_long_as_they_are() -> None:
+    """Lengths 2 and 4, mean 3, df 1 of 2: idf ln 2, norm 0.9; 0.693147 x 2.2 / 1.9 = 0.802591."""
+    index = Index().replace_group(
+        "g", [Document("1", "g", "the who"), Document("2", "g", "red red pear tree")]
+    )
+    assert scores(index, "who") == pytest.approx({"1": 0.802591}, abs=1e-6)
+
+
 def test_statistics_of_parts_add_up_to_those_of_the_whole() -> None:
     left = Statistics(2, 6, 0, {"red": 2})
     right = Statistics(1, 3, 5, {"plum": 1})
