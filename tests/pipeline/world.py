@@ -1,0 +1,304 @@
+"""Everything outside the use cases, in memory: stores, queues, time. Any call to it can be made to go wrong."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.errors import ExtractionFailed, StrandlineError
+from strandline.domain.message import MessageIn, read_line
+from strandline.domain.session import Head, Skip
+from strandline.pipeline import outcome, session
+from strandline.pipeline.append import Appended, AppendRequest, run_append
+from strandline.pipeline.commit import Committed, run_commit
+from strandline.pipeline.extract import run_extract
+from strandline.pipeline.library import Library
+from strandline.pipeline.merge import run_merge
+from strandline.pipeline.search import Query, run_search
+from strandline.pipeline.services import Ports, Rules, Services
+from strandline.pipeline.sweep import run_sweep
+from strandline.ports import Model
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
+from tests.fakes import (
+    Delivery,
+    FakeClock,
+    FakeIds,
+    Faults,
+    MemoryItems,
+    MemoryObjects,
+    MemoryQueue,
+    WordCounter,
+)
+from tests.pipeline.models import Echo
+
+T = TypeVar("T")
+
+ALICE = User("acme", "alice")
+BOB = User("acme", "bob")
+HEAL_SECONDS = 900
+DAY = 86_400
+
+
+class Killed(BaseException):
+    """The process is gone: nothing of it runs any more, and nobody may catch this."""
+
+
+@dataclass
+class Trip:
+    """What happens at one call of any store or queue, counted from 0 in the order they are made."""
+
+    at: int
+    before: bool
+    action: Callable[[], object]
+
+    def __str__(self) -> str:
+        return f"{'before' if self.before else 'after'} call {self.at}"
+
+
+@dataclass
+class Calls:
+    """Every call to the outside so far, as `objects.put`, and the trip that is armed."""
+
+    names: list[str] = field(default_factory=list)
+    trip: Trip | None = None
+
+    def pass_by(self, number: int, *, before: bool) -> None:
+        trip = self.trip
+        if trip is not None and trip.at == number and trip.before == before:
+            self.trip = None
+            trip.action()
+
+    def since(self, start: int) -> Counter[str]:
+        return Counter(self.names[start:])
+
+
+class _Watched(Faults):
+    """The faults of one store, which also count for all of them together."""
+
+    def __init__(self, store: str, calls: Calls) -> None:
+        super().__init__()
+        self._store = store
+        self._all = calls
+
+    def run(self, operation: str, effect: Callable[[], T]) -> T:
+        number = len(self._all.names)
+        self._all.names.append(f"{self._store}.{operation}")
+        self._all.pass_by(number, before=True)
+        result = super().run(operation, effect)
+        self._all.pass_by(number, before=False)
+        return result
+
+
+class World:
+    """`services()` is one more function that remembers nothing; whatever was stored before is still there."""
+
+    def __init__(self, rules: Rules | None = None, model: Model | None = None) -> None:
+        self.calls = Calls()
+        self.clock = FakeClock()
+        self.ids = FakeIds()
+        self.objects = MemoryObjects(self.clock)
+        self.items = MemoryItems()
+        self.extract_queue = MemoryQueue()
+        self.merge_queue = MemoryQueue(fifo=True)
+        self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
+        self.model: Model = model or Echo()
+        self.mend()
+        self._late = self.objects.faults
+
+    def ports(self) -> Ports:
+        return Ports(
+            objects=lambda: self.objects,
+            items=lambda: self.items,
+            extract_queue=lambda: self.extract_queue,
+            merge_queue=lambda: self.merge_queue,
+            model=lambda: self.model,
+            tokens=WordCounter(),
+            clock=self.clock,
+            ids=self.ids,
+        )
+
+    def services(self) -> Library:
+        return Library(self.ports(), self.rules)
+
+    # ---- what goes wrong
+
+    def mend(self) -> None:
+        """Whatever was going to go wrong does not any more."""
+        self.calls.trip = None
+        for name in ("objects", "items", "extract_queue", "merge_queue"):
+            getattr(self, name).faults = _Watched(name, self.calls)
+
+    def next(self, offset: int, action: Callable[[], object], *, before: bool = True) -> None:
+        """Runs `action` at the call `offset` calls from now (0: the next one)."""
+        self.calls.trip = Trip(len(self.calls.names) + offset, before, action)
+
+    def mend_but_keep_late(self) -> None:
+        """Mends everything; what is held back can still arrive by `land`."""
+        self._late = self.objects.faults
+        self.mend()
+
+    def land(self) -> None:
+        """What was held back before the mending arrives now."""
+        self._late.land()
+
+    def kill(self, offset: int, *, before: bool) -> None:
+        self.next(offset, _die, before=before)
+
+    # ---- what clients and queues do
+
+    def create(self, name: str, owner: User = ALICE, **fields: Any) -> Head:
+        wanted = {"auto_commit_policy": None, "memory_policy": None, "metadata": {}, **fields}
+        return session.create(self.services(), session.NewSession(owner=owner, session_id=name, **wanted))
+
+    def append(
+        self, name: str, *texts: str, owner: User = ALICE, by: Services | None = None, ids: str = "m"
+    ) -> Appended:
+        """Appends user messages with the ids m1, m2, … after what `ids` says."""
+        return run_append(by or self.services(), AppendRequest(owner, name, said(texts, ids=ids)))
+
+    def commit(self, name: str, owner: User = ALICE, keep: int = 0) -> Committed | Skip:
+        return run_commit(self.services(), owner, name, keep)
+
+    def remember(self, name: str, *texts: str, owner: User = ALICE, ids: str = "m") -> Committed:
+        """Appends, commits, extracts and merges: afterwards the archive is done."""
+        self.append(name, *texts, owner=owner, ids=ids)
+        done = self.commit(name, owner)
+        assert isinstance(done, Committed)
+        self.settle()
+        return done
+
+    def extract_next(self) -> None:
+        """One delivery of the extract queue; it stays there when the handler dies or fails."""
+        for delivery in self.extract_queue.receive(1):
+            try:
+                self._extract(delivery)
+            except (ExtractionFailed, StrandlineError, Killed):
+                self.extract_queue.back(delivery)
+                raise
+            self.extract_queue.done(delivery)
+
+    def _extract(self, delivery: Delivery) -> None:
+        """As the queue's edge does it: what can never succeed, or has been tried often enough, has failed."""
+        request = delivery.message
+        assert isinstance(request, ExtractRequested)
+        try:
+            run_extract(self.services(), request)
+        except ExtractionFailed as error:
+            if not error.final and delivery.received < self.rules.max_receives:
+                raise
+            outcome.fail(self.services(), request, "extract", str(error))
+
+    def merge_next(self) -> None:
+        """One batch of the merge queue; what failed stays there."""
+        batch = self.merge_queue.receive(10)
+        requests = [d.message for d in batch if isinstance(d.message, MergeRequested)]
+        try:
+            outcomes = run_merge(self.services(), requests) if requests else []
+        except (StrandlineError, Killed):
+            for delivery in batch:
+                self.merge_queue.back(delivery)
+            raise
+        for delivery, error in zip(batch, outcomes, strict=True):
+            if error is None:
+                self.merge_queue.done(delivery)
+            else:
+                self.merge_queue.back(delivery)
+
+    def settle(self, rounds: int = 20) -> None:
+        """Delivers until both queues are empty."""
+        for _ in range(rounds):
+            if not len(self.extract_queue) and not len(self.merge_queue):
+                return
+            if len(self.extract_queue):
+                self.extract_next()
+            if len(self.merge_queue):
+                self.merge_next()
+        raise AssertionError("the queues do not run empty")
+
+    def heal(self, times: int = 2) -> None:
+        """Time goes by, the sweep looks, the queues run empty."""
+        for _ in range(times):
+            self.clock.advance(HEAL_SECONDS + 1)
+            run_sweep(self.services())
+            self.settle()
+
+    # ---- what is there, read without being counted
+
+    def keys(self, part: str = "") -> list[str]:
+        """Keys of current objects that contain `part`."""
+        return [key for key in self._quiet(lambda: list(self.objects.keys(""))) if part in key]
+
+    def body(self, key: str) -> bytes:
+        stored = self._quiet(lambda: self.objects.get(key))
+        assert stored is not None, key
+        return stored.body
+
+    def bodies(self, part: str) -> dict[str, bytes]:
+        return {key: self.body(key) for key in self.keys(part)}
+
+    def writes(self, key: str) -> int:
+        """How many versions the bucket keeps of a key, delete markers included."""
+        return len(self._quiet(lambda: self.objects.versions(key)))
+
+    def rows(self, prefix: str) -> list[Any]:
+        """Items of the table whose partition begins with `prefix`."""
+        return [row for row in self.items.rows() if row["pk"].startswith(prefix)]
+
+    def head(self, name: str, owner: User = ALICE) -> Head:
+        found = self._quiet(lambda: self.services().heads.read(owner.head(name)))
+        assert found is not None
+        return found.value
+
+    def log(self, name: str, owner: User = ALICE) -> list[tuple[int, str]]:
+        """(seq, content) of the whole session: what its archives hold, by the head or by their `done.json`, and what
+        is live."""
+        head = self.head(name, owner)
+        return [(m["seq"], m["content"]) for m in map(read_line, self._quiet(lambda: self._lines(head)))]
+
+    def _lines(self, head: Head) -> list[bytes]:
+        whose, lines = ref(head), []
+        ranges = {a.number: (a.first, a.last) for a in (*head.pending, *head.failed)}
+        for key in self.keys(f"{Life(whose).prefix}archives/"):
+            if key.endswith("/done.json"):
+                done = json.loads(self.body(key))
+                ranges.setdefault(done["archive"], (done["first_seq"], done["last_seq"]))
+        assert sorted(ranges) == list(range(1, head.commit_count + 1))
+        for number in sorted(ranges):
+            lines += self.services().log.archived(whose, number, *ranges[number])
+        return lines + self.services().log.live(head, head.live_from, head.last_seq)
+
+    def find(self, text: str, owner: User = ALICE, **fields: Any) -> list[str]:
+        """The texts a search finds, best first."""
+        hits = self._quiet(lambda: run_search(self.services(), owner, Query(text, **fields)))
+        return [hit.document.text for hit in hits]
+
+    def _quiet(self, look: Callable[[], T]) -> T:
+        trip, self.calls.trip = self.calls.trip, None
+        before = len(self.calls.names)
+        try:
+            return look()
+        finally:
+            del self.calls.names[before:]
+            self.calls.trip = trip
+
+
+def _die() -> None:
+    raise Killed
+
+
+def said(texts: Iterable[str], *, ids: str = "m", role: str = "user") -> Sequence[MessageIn]:
+    """Messages with these texts and the ids m1, m2, …"""
+    return [
+        MessageIn(role=role, content=text, id=f"{ids}{n}")  # type: ignore[arg-type]
+        for n, text in enumerate(texts, start=1)
+    ]
+
+
+def counted(world: World, work: Callable[[], T]) -> tuple[T, dict[str, int]]:
+    """The result, and how many calls of which kind it took."""
+    start = len(world.calls.names)
+    result = work()
+    return result, dict(world.calls.since(start))
