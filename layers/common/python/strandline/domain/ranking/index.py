@@ -21,17 +21,17 @@ class Index:
     """
 
     def __init__(self, base: Segment | None = None, changes: Changes = _NO_CHANGES) -> None:
-        self._base = base or empty()
-        self._changes = changes
+        # One attribute, so that threads sharing the value never see a segment with another one's changes.
+        self._state = (base or empty(), changes)
 
     @property
     def segment(self) -> Segment:
         """Everything in one segment."""
-        if self._changes:
-            # In this order another thread at worst applies the same changes again, to the same effect.
-            self._base = changed(self._base, self._changes)
-            self._changes = _NO_CHANGES
-        return self._base
+        base, changes = self._state
+        if changes:
+            base = changed(base, changes)
+            self._state = (base, _NO_CHANGES)
+        return base
 
     def replace_group(self, group: str, documents: Iterable[Document]) -> "Index":
         """The index with exactly these documents in the group; none removes it.
@@ -42,8 +42,9 @@ class Index:
 
     def replace_groups(self, groups: Mapping[str, Iterable[Document]]) -> "Index":
         """`replace_group` for many groups at once; what a rebuild should use."""
-        changes = {group: _entries(group, documents) for group, documents in groups.items()}
-        return Index(self._base, {**self._changes, **changes})
+        base, changes = self._state
+        new = {group: _entries(group, documents) for group, documents in groups.items()}
+        return Index(base, {**changes, **new})
 
     def remove_group(self, group: str) -> "Index":
         """The index without the group; removing an unknown one changes nothing."""
@@ -51,15 +52,16 @@ class Index:
 
     def groups(self) -> list[str]:
         """Names of the groups that have documents, sorted."""
-        changed_groups = {group for group, entries in self._changes.items() if entries}
-        return sorted((set(self._base.groups) - self._changes.keys()) | changed_groups)
+        base, changes = self._state
+        return sorted((set(base.groups) - changes.keys()) | {group for group, new in changes.items() if new})
 
     def documents(self, group: str) -> list[Document]:
         """The group's documents as stored, sorted by id; expired ones too."""
-        if group in self._changes:
-            entries = sorted(self._changes[group], key=lambda item: item.id)
+        base, changes = self._state
+        if group in changes:
+            entries = sorted(changes[group], key=lambda item: item.id)
             return [from_record(item.record, group) for item in entries]
-        return [self._base.document(number) for number in self._base.group_range(group)]
+        return [base.document(number) for number in base.group_range(group)]
 
     def search(
         self,
@@ -72,7 +74,8 @@ class Index:
     ) -> list[Hit]:
         """The best documents that `accept` accepts and that have not expired at `now`, best first.
 
-        `now` None finds expired ones too. Ties go by id. Raises ValueError for a negative limit or a bad time.
+        `now` None finds expired ones too. Ties go by id. `score_threshold` is the least score returned.
+        Raises ValueError for a negative limit or a bad time.
         """
         return search_all([self], query, Conditions(limit, accept, now, score_threshold))
 
