@@ -84,20 +84,20 @@ _Loader.add_multi_constructor("!", _Loader.intrinsic)
 
 
 class Template:
-    """template.yaml with its parameters set."""
+    """template.yaml with its parameters set; `document` is all of it, with intrinsic functions in their long form."""
 
     def __init__(self, path: Path, parameters: Mapping[str, str]) -> None:
         """Raises TemplateError for a parameter the template does not have."""
         self._root = path.parent
-        self._document = yaml.load(path.read_text(), _Loader)
-        defaults = {name: declared.get("Default") for name, declared in self._document["Parameters"].items()}
+        self.document = yaml.load(path.read_text(), _Loader)
+        defaults = {name: declared.get("Default") for name, declared in self.document["Parameters"].items()}
         if unknown := parameters.keys() - defaults.keys():
             raise TemplateError(f"no such parameter: {', '.join(sorted(unknown))}")
         self.parameters = {name: str(value) for name, value in (defaults | dict(parameters)).items()}
 
     def resources(self, kind: str) -> dict[str, Properties]:
         """Logical id → unresolved properties of every resource of one type, such as `AWS::SQS::Queue`."""
-        found = self._document["Resources"].items()
+        found = self.document["Resources"].items()
         return {name: each.get("Properties", {}) for name, each in found if each["Type"] == kind}
 
     def functions(self) -> dict[str, Function]:
@@ -137,7 +137,7 @@ class Template:
         ]
 
     def _function(self, name: str) -> Function:
-        common = self._document["Globals"]["Function"]
+        common = self.document["Globals"]["Function"]
         own = self.resources("AWS::Serverless::Function")[name]
         merged = common | own
         variables = [each.get("Environment", {}).get("Variables", {}) for each in (common, own)]

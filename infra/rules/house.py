@@ -1,0 +1,128 @@
+"""House rules of template.yaml, for cfn-lint: every queue is the same block, every policy is narrow."""
+
+from typing import Any, ClassVar
+
+from cfnlint.rules import CloudFormationLintRule, RuleMatch
+from cfnlint.template import Template
+
+FOURTEEN_DAYS = 1209600
+# AWS advises six timeouts: a throttled batch is retried by the poller while its messages stay invisible.
+VISIBILITY_TIMEOUTS = 6
+
+
+def _target(value: Any) -> str | None:
+    """The logical id that a GetAtt names."""
+    named = value.get("Fn::GetAtt") if isinstance(value, dict) else None
+    return str(named[0]) if named else None
+
+
+def _properties(template: Template, kind: str) -> dict[str, dict[str, Any]]:
+    return {name: each.get("Properties", {}) for name, each in template.get_resources(kind).items()}
+
+
+class QueueBlock(CloudFormationLintRule):
+    """A queue has a dead-letter queue kept 14 days, an alarm on that, and an alarm on its own age."""
+
+    id = "E9001"
+    shortdesc = "A queue is queue, dead-letter queue and two alarms"
+    description = "Failed messages are kept for 14 days and somebody is told; so is whoever waits too long"
+    tags: ClassVar = ["strandline", "sqs"]
+
+    def match(self, cfn: Template) -> list[RuleMatch]:
+        """One match for each part that is missing."""
+        queues = _properties(cfn, "AWS::SQS::Queue")
+        alarms = {
+            (alarm.get("MetricName"), _target(dimension.get("Value")))
+            for alarm in _properties(cfn, "AWS::CloudWatch::Alarm").values()
+            for dimension in alarm.get("Dimensions", [])
+        }
+        return [
+            RuleMatch(["Resources", name], f"{name}: {missing}")
+            for name in queues
+            if not name.endswith("DeadLetterQueue")
+            for missing in self._missing(name, queues, alarms)
+        ]
+
+    def _missing(
+        self, name: str, queues: dict[str, dict[str, Any]], alarms: set[tuple[Any, str | None]]
+    ) -> list[str]:
+        dead_letters = f"{name.removesuffix('Queue')}DeadLetterQueue"
+        wanted = {
+            f"RedrivePolicy to {dead_letters}": _target(
+                queues[name].get("RedrivePolicy", {}).get("deadLetterTargetArn")
+            )
+            == dead_letters,
+            f"{dead_letters} kept for 14 days": queues.get(dead_letters, {}).get("MessageRetentionPeriod")
+            == FOURTEEN_DAYS,
+            f"alarm on {dead_letters}": ("ApproximateNumberOfMessagesVisible", dead_letters) in alarms,
+            "alarm on its oldest message": ("ApproximateAgeOfOldestMessage", name) in alarms,
+        }
+        return [f"no {part}" for part, there in wanted.items() if not there]
+
+
+class QueueConsumer(CloudFormationLintRule):
+    """A function that consumes a queue answers partial batches, and the queue waits long enough for it."""
+
+    id = "E9002"
+    shortdesc = "A consumer reports partial batches; visibility is six timeouts"
+    description = "One bad message must not bring back its whole batch, nor a slow batch come twice"
+    tags: ClassVar = ["strandline", "sqs", "lambda"]
+
+    def match(self, cfn: Template) -> list[RuleMatch]:
+        """One match for each event source that breaks the rule."""
+        queues = _properties(cfn, "AWS::SQS::Queue")
+        matches = []
+        for name, function in _properties(cfn, "AWS::Serverless::Function").items():
+            for event_name, event in function.get("Events", {}).items():
+                if event["Type"] == "SQS":
+                    path = ["Resources", name, "Properties", "Events", event_name]
+                    found = self._broken(event["Properties"], function, queues)
+                    matches += [RuleMatch(path, f"{name}.{event_name}: {each}") for each in found]
+        return matches
+
+    def _broken(
+        self, event: dict[str, Any], function: dict[str, Any], queues: dict[str, dict[str, Any]]
+    ) -> list[str]:
+        broken = []
+        if "ReportBatchItemFailures" not in event.get("FunctionResponseTypes", []):
+            broken.append("no ReportBatchItemFailures")
+        visible_after = queues[str(_target(event["Queue"]))].get("VisibilityTimeout", 30)
+        if visible_after < VISIBILITY_TIMEOUTS * function["Timeout"]:
+            broken.append(f"visibility timeout below {VISIBILITY_TIMEOUTS} x {function['Timeout']} s")
+        return broken
+
+
+class NarrowPolicy(CloudFormationLintRule):
+    """A function's policy names its actions, and resources of this stack."""
+
+    id = "E9003"
+    shortdesc = "Policies name actions and resources"
+    description = "A function may touch only what its stage needs; a star stands only below a bucket's prefix"
+    tags: ClassVar = ["strandline", "iam"]
+
+    def match(self, cfn: Template) -> list[RuleMatch]:
+        """One match for each statement that is too wide, and for each managed policy."""
+        matches = []
+        for name, function in _properties(cfn, "AWS::Serverless::Function").items():
+            path = ["Resources", name, "Properties", "Policies"]
+            for policy in function.get("Policies", []):
+                if not isinstance(policy, dict) or "Statement" not in policy:
+                    matches.append(RuleMatch(path, f"{name}: write statements, not managed policies"))
+                    continue
+                wide = [each for each in policy["Statement"] if self._wide(each)]
+                matches += [RuleMatch(path, f"{name}: too wide: {each['Action']}") for each in wide]
+        return matches
+
+    def _wide(self, statement: dict[str, Any]) -> bool:
+        actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+        resources = statement["Resource"]
+        resources = resources if isinstance(resources, list) else [resources]
+        return any("*" in action for action in actions) or not all(map(self._ours, resources))
+
+    def _ours(self, resource: Any) -> bool:
+        if not isinstance(resource, dict):
+            return False
+        below = resource.get("Fn::Sub")
+        return _target(resource) is not None or (
+            isinstance(below, str) and below.startswith("${MemoryBucket.Arn}/v1/")
+        )

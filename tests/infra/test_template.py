@@ -1,0 +1,175 @@
+"""The template against the rules of the house that cfn-lint does not see."""
+
+from typing import Any
+
+import pytest
+
+from infra.local.template import Template
+
+REDRIVE = "RedrivePolicy"
+
+
+def only(template: Template, kind: str) -> Any:
+    (properties,) = template.resources(kind).values()
+    return properties
+
+
+def statements(function: Any) -> list[Any]:
+    return [each for policy in function.get("Policies", []) for each in policy["Statement"]]
+
+
+def actions(function: Any) -> set[str]:
+    found = [each["Action"] for each in statements(function)]
+    return {action for each in found for action in (each if isinstance(each, list) else [each])}
+
+
+def test_bucket_is_versioned_encrypted_and_private(template: Template) -> None:
+    bucket = only(template, "AWS::S3::Bucket")
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
+    assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+    assert all(bucket["PublicAccessBlockConfiguration"].values())
+    assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+
+
+def test_bucket_refuses_plain_http(template: Template) -> None:
+    (statement,) = only(template, "AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:*")
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_bucket_never_expires_a_current_object(template: Template) -> None:
+    """The bucket is the truth: its lifecycle may only touch what was replaced, deleted or never finished."""
+    for rule in only(template, "AWS::S3::Bucket")["LifecycleConfiguration"]["Rules"]:
+        assert rule.keys() <= {
+            "Id",
+            "Status",
+            "NoncurrentVersionExpiration",
+            "ExpiredObjectDeleteMarker",
+            "AbortIncompleteMultipartUpload",
+        }
+
+
+def test_table_is_on_demand_expires_items_and_can_be_restored(template: Template) -> None:
+    table = only(template, "AWS::DynamoDB::Table")
+    assert table["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+    assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
+
+
+@pytest.mark.parametrize("kind", ["AWS::S3::Bucket", "AWS::DynamoDB::Table"])
+def test_data_outlives_the_stack(template: Template, kind: str) -> None:
+    (resource,) = [each for each in template.document["Resources"].values() if each["Type"] == kind]
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+def test_functions_run_on_arm_with_the_layer(template: Template, functions: dict[str, Any]) -> None:
+    common = template.document["Globals"]["Function"]
+    assert (common["Runtime"], common["Architectures"]) == ("python3.12", ["arm64"])
+    assert common["Layers"] == [{"Ref": "CommonLayer"}]
+    for function in functions.values():
+        assert not function.keys() & {"Runtime", "Architectures", "Layers", "Environment"}
+
+
+def test_every_function_has_its_own_log_group_with_retention(
+    template: Template, functions: dict[str, Any]
+) -> None:
+    groups = template.resources("AWS::Logs::LogGroup")
+    named = [function["LoggingConfig"]["LogGroup"]["Ref"] for function in functions.values()]
+    assert len(set(named)) == len(named)
+    assert {*named, "HttpApiLogs"} == groups.keys()
+    assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups.values())
+
+
+def test_functions_behind_http_end_before_the_gateway_gives_up(
+    template: Template, functions: dict[str, Any]
+) -> None:
+    for route in template.routes():
+        assert functions[route.function]["Timeout"] < 30
+        assert route.authorizer is None or functions[route.authorizer]["Timeout"] <= 10
+
+
+def test_the_sweep_ends_before_it_fires_again(template: Template, functions: dict[str, Any]) -> None:
+    for schedule in template.schedules():
+        assert functions[schedule.function]["Timeout"] < schedule.seconds
+
+
+def test_receives_before_the_dead_letters_are_what_the_functions_are_told(template: Template) -> None:
+    told = template.document["Globals"]["Function"]["Environment"]["Variables"]["STRANDLINE_MAX_RECEIVES"]
+    queues = template.resources("AWS::SQS::Queue").values()
+    assert {str(queue[REDRIVE]["maxReceiveCount"]) for queue in queues if REDRIVE in queue} == {told}
+
+
+def test_only_the_merge_queue_is_ordered(template: Template) -> None:
+    queues = template.resources("AWS::SQS::Queue")
+    assert {name for name, queue in queues.items() if queue.get("FifoQueue")} == {
+        "MergeQueue",
+        "MergeDeadLetterQueue",
+    }
+    assert queues["MergeQueue"]["ContentBasedDeduplication"] is False
+
+
+def test_only_three_routes_are_open(template: Template) -> None:
+    assert {route.key for route in template.routes() if route.authorizer is None} == {
+        "GET /health",
+        "GET /openapi.json",
+        "GET /docs",
+    }
+
+
+def test_authorizer_is_asked_every_time(template: Template) -> None:
+    authorizer = only(template, "AWS::Serverless::HttpApi")["Auth"]["Authorizers"]["KeyAuthorizer"]
+    assert authorizer["Identity"] == {"ReauthorizeEvery": 0}
+    assert (authorizer["AuthorizerPayloadFormatVersion"], authorizer["EnableSimpleResponses"]) == (
+        "2.0",
+        True,
+    )
+
+
+def test_root_key_is_kept_out_of_sight(template: Template) -> None:
+    declared = template.document["Parameters"]["RootKeySha256"]
+    assert (declared["NoEcho"], declared["Default"]) == (True, "")
+
+
+def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
+    assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
+
+
+def test_only_merge_and_api_write_memories(functions: dict[str, Any]) -> None:
+    """Whoever may write outside of sessions/ is listed here."""
+    writers = {
+        name
+        for name, function in functions.items()
+        for statement in statements(function)
+        if "s3:PutObject" in statement["Action"]
+        and any("/sessions/" not in str(each) for each in listed(statement["Resource"]))
+    }
+    assert writers == {"MergeFunction", "ApiFunction"}
+
+
+def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:
+    """Otherwise S3 answers 403 where the code expects 404."""
+    for function in functions.values():
+        assert ("s3:GetObject" in actions(function)) == ("s3:ListBucket" in actions(function))
+
+
+def test_nobody_removes_a_version(functions: dict[str, Any]) -> None:
+    """History ends by the lifecycle alone."""
+    assert not any("s3:DeleteObjectVersion" in actions(function) for function in functions.values())
+
+
+def test_no_business_values_in_the_wiring(template: Template) -> None:
+    """Environment variables are references or the receive count, nothing that a rule of the domain needs."""
+    variables = template.document["Globals"]["Function"]["Environment"]["Variables"]
+    literal = {name for name, value in variables.items() if not isinstance(value, dict)}
+    assert literal == {"STRANDLINE_MAX_RECEIVES"}
+
+
+def test_parameters_say_what_they_are(template: Template) -> None:
+    assert all(declared["Description"] for declared in template.document["Parameters"].values())
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
