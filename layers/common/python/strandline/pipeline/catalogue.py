@@ -6,14 +6,13 @@ again. So the last index written has seen every file as it was after the index b
 is followed by an update of its own: nothing deleted comes back, nothing new stays hidden.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from strandline.domain.errors import Aborted
 from strandline.domain.memory import Memory, read_lines
-from strandline.domain.ranking import Document, Scalar
-from strandline.pipeline.extract import text_of
+from strandline.domain.ranking import Document
+from strandline.pipeline.documents import memory_documents
 from strandline.pipeline.library import Library
 from strandline.ports import StoreError
 from strandline.storage.document import Change, Versioned
@@ -21,7 +20,6 @@ from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
 
 ATTEMPTS = 10
-SHOWN_CHARS = 8_000
 
 Files = Mapping[str, Memory | None]
 
@@ -64,7 +62,7 @@ def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, fi
         rows.pop(path, None)
         if memory is not None:
             rows[path] = row(memory)
-    groups = {path: list(_memory_documents(path, memory)) for path, memory in files.items()}
+    groups = {path: list(memory_documents(path, memory)) for path, memory in files.items()}
     changed = Catalogue(catalogue.index.replace_groups(groups), rows)
     services.indexes.write(owner.index("memories"), base, changed, services.ids.new())
 
@@ -83,33 +81,6 @@ def row(memory: Memory) -> dict[str, Any]:
         "sha256": memory.sha256,
         "lines": len(lines),
     }
-
-
-def _memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
-    if memory is None:
-        return
-    lines, others = read_lines(memory.body)
-    shared: dict[str, Scalar] = {
-        "context_type": "memory",
-        "type": memory.type,
-        "peer": memory.peer,
-        "title": memory.title,
-        "expires_at": memory.expires_at,
-    }
-    for n, line in enumerate(lines):
-        source = line.source
-        cited: dict[str, Scalar] = {
-            "session_id": source.session_id,
-            "archive": source.archive,
-            "seq_from": source.seq_from,
-            "seq_to": source.seq_to,
-            "at": source.at,
-        }
-        yield Document(f"{path}#{n:06d}", path, line.text, {**shared, **cited}, memory.title)
-    for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
-        yield Document(
-            f"{path}#own{n:06d}", path, text[:SHOWN_CHARS], {**shared, "at": memory.updated_at}, memory.title
-        )
 
 
 def index_messages(services: Library, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:
@@ -132,26 +103,3 @@ def forget_messages(services: Library, owner: User, incarnation: str) -> None:
         return Change(Catalogue(index.replace_groups(dict.fromkeys(gone, ())), {}) if gone else None, None)
 
     services.indexes.update(owner.index("messages"), change)
-
-
-def message_group(incarnation: str, archive: int) -> str:
-    """The name of an archive's group in the message index."""
-    return f"{incarnation}/{archive:012d}"
-
-
-def message_documents(group: str, session_id: str, messages: Iterable[dict[str, Any]]) -> Iterator[Document]:
-    """Stored messages as search documents: the text, found also by speaker and date."""
-    for message in messages:
-        text = text_of(message)[:SHOWN_CHARS]
-        if not text.strip():
-            continue
-        shown = {name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")}
-        attributes = {
-            "context_type": "message",
-            "session_id": session_id,
-            "message_id": message["id"],
-            **shown,
-        }
-        when = datetime.fromisoformat(message["created_at"])
-        extra = f"{message.get('peer_id') or message['role']} {when.day} {when:%B %Y}"
-        yield Document(f"{group}#{message['seq']:012d}", group, text, attributes, extra)

@@ -22,14 +22,9 @@ from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavaila
 from strandline.domain.memory import Addition, Memory, absorb, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
-from strandline.pipeline.catalogue import (
-    forget_messages,
-    index_messages,
-    message_documents,
-    message_group,
-    reindex,
-)
+from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
 from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
+from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.extract import living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete

@@ -13,8 +13,8 @@ from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all
 from strandline.domain.times import stamp
-from strandline.pipeline.catalogue import message_documents, message_group
 from strandline.pipeline.commit import load_head
+from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.library import Library
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User

@@ -95,7 +95,7 @@ def parse(text: str) -> Memory:
         updated_at=_text(front.get("updated_at"), _EPOCH),
         applied=tuple(str(a) for a in front.get("applied") or ()),
         edits=front["edits"] if isinstance(front.get("edits"), int) else 0,
-        expires_at=_optional(front.get("expires_at")),
+        expires_at=_time(front.get("expires_at")),
     )
 
 
@@ -118,3 +118,11 @@ def _optional(value: Any) -> str | None:
     if isinstance(value, date):
         return value.isoformat()
     return None if value is None else str(value)
+
+
+def _time(value: Any) -> str | None:
+    """A time in the one spelling; what is no time is no time."""
+    try:
+        return stamp(datetime.fromisoformat(_optional(value) or ""))
+    except (ValueError, OverflowError):
+        return None

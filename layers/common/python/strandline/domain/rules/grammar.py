@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 
+from strandline.domain.rules.patterns import any_of, compiled, words_of
 from strandline.domain.rules.verbs import (
     ADVERB,
     BASE,
@@ -19,12 +20,16 @@ _FIRST_PERSON = re.compile(
     r"\b(?:I|i)(?:['’](?P<short>m|ve|ll|d))?(?!['’.\w])|\b(?P<word>my|me|mine)\b",
     re.IGNORECASE,
 )
-_UNSAFE = re.compile(
-    r"\b(?:we|us|our|ours|ourselves|you|your|yours|yourself|u|ur|myself|let['’]s|let me|and I|I and"
-    r"|me and|and me|or I|me too"
-    r"|[a-z]+ing me that|(?:am|do|did|have|can|should|would|could|was|had|will|than|as) I)\b"
-    r"|\b(?:we|you)['’]|[\"“”«»:?]|\bme neither\b|https?://",
-    re.IGNORECASE,
+_UNSAFE = compiled(
+    words_of(
+        """
+        we us our ours ourselves you your yours yourself u ur myself we're we've we'll we'd you're you've you'll you'd
+        let's let_me I_and me_and and_me me_too me_neither
+        """
+    ),
+    rf"\b{any_of('am do did have can should would could was had will than as')} I\b",
+    rf"\b{any_of('war part chapter act type class phase level volume section')} I\b",
+    r"[\"“”«»?]|:\s|https?://",
 )
 _LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!.;…–— -]+)")
 _NEXT_WORDS = re.compile(r" (?P<word>[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
@@ -35,6 +40,11 @@ _ALSO_WORDS = frozenset("so right great cool nice awesome no well sure".split())
 """Interjections that begin a statement as well: `So glad`, `No one`."""
 _LEFT_OVER = re.compile(r"\b(?:I|me|my)\b")
 _GERUND_SUBJECT = re.compile(r"[\w ]{3,60} (?:is|was|has|helps|makes|made|gives|gave|keeps|gets|brings)\b")
+_CLAUSE = compiled(
+    words_of("I is was are were has have had will can do does did"), r"['’](?:s|m|ve|re|ll|d)\b"
+)
+_JOINED = re.compile(r"\b(?:and|or) ", re.IGNORECASE)
+_BY_THE_WAY = re.compile(r"(?:by the way|btw|anyway|speaking of which|also|plus)\b[,:]? ?", re.IGNORECASE)
 _SHORT = {"m": " is", "ve": " has", "ll": " will"}
 _PARTICIPLE = re.compile(r" (?:better|never |always |just |already )?(?:been|gone|done|seen|\w+ed)\b")
 
@@ -53,7 +63,7 @@ def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -
     parts: list[str] = []
     end = mentions = 0
     while (match := _FIRST_PERSON.search(sentence, end)) is not None:
-        replaced = _replacement(sentence, match, name)
+        replaced = None if _is_joined(sentence, match) else _replacement(sentence, match, name)
         mentions += 1
         if replaced is None or mentions > MAX_MENTIONS:
             return None
@@ -70,7 +80,8 @@ def has_first_person(sentence: str) -> bool:
 
 def _without_lead(sentence: str, listeners: Collection[str]) -> str:
     """Without `Yeah,`, `Oh wow!` or `Mel,` before the statement; never the whole sentence."""
-    at = 0
+    aside = _BY_THE_WAY.match(sentence)
+    at = aside.end() if aside and aside.end() < len(sentence) else 0
     while (match := _LEAD.match(sentence, at)) is not None and match.end() < len(sentence):
         word = match["word"].casefold()
         set_off = match["gap"] != " "
@@ -89,6 +100,13 @@ def _has_subject(sentence: str) -> bool:
     if word.endswith("ing"):
         return _GERUND_SUBJECT.match(sentence) is not None
     return word not in SUBJECTLESS and word not in BASE and not is_past(word)
+
+
+def _is_joined(sentence: str, match: re.Match[str]) -> bool:
+    """Whether it is part of one subject: `my wife and I`. Behind a verb, `and I` begins a new clause."""
+    at = match.start()
+    joined = _JOINED.match(sentence, max(0, at - 4)) or _JOINED.match(sentence, max(0, at - 3))
+    return joined is not None and joined.end() == at and _CLAUSE.search(sentence, 0, at) is None
 
 
 def _replacement(sentence: str, match: re.Match[str], name: str) -> tuple[str, int] | None:

@@ -1,5 +1,6 @@
 """What a conversation is about: its words by how many lines say them, and how central each line is."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -16,7 +17,9 @@ _GENERIC = frozenset(
     giving feels felt feeling need needs want wants able important special different big small little old
     hard easy many much enough almost every since around together experience journey idea ideas start
     started check found sharing share real super hope means said asked let image pretty happen happened
-    remember reminder plans step chance
+    remember reminder plans step chance name names monday tuesday wednesday thursday friday saturday
+    sunday january february march april june july august september october november december http https
+    www com
     """.split()
 )
 _TOP = 3
@@ -37,7 +40,14 @@ def themes(lines: Sequence[Line], names: Collection[str]) -> list[str]:
         phrase = _phrase(word, count, best_pair)
         if not any(set(phrase.split()) & set(c.split()) for c in chosen):
             chosen.append(phrase)
-    return chosen[:_TOP]
+    return [_as_written(phrase, lines) for phrase in chosen[:_TOP]]
+
+
+def _as_written(phrase: str, lines: Sequence[Line]) -> str:
+    """With the capitals it always has."""
+    pattern = re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE)
+    written = [m[0] for line in lines if (m := pattern.search(line.said))]
+    return phrase if phrase in written or not written else written[0]
 
 
 def _nouns(line: Line, names: Collection[str]) -> list[str]:

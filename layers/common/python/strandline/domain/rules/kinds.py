@@ -28,7 +28,7 @@ _PREFERENCE = compiled(
     r"\bmy (?:\w+ ){0,2}(?:fav|go-to)",
     rf"{_I_AM}(?:an? )?(?:\w+ )?(?:fan of|\w+ fan\b)",
     _I_AM
-    + any_of("into fond_of drawn_to crazy_about passionate_about obsessed_with hooked_on allergic_to keen_on")
+    + any_of("into fond_of drawn_to crazy_about passionate_about obsessed_with hooked_on keen_on")
     + r"\b",
     r"我(?:很|非常|也|更|最|不|都|真的|特别|比较)*(?:喜欢|喜歡|讨厌|討厭|偏好|偏爱|爱|愛)",
     r"(?:大好き|好き|嫌い|苦手)(?:です|だ|な|で|じゃ|では)?|좋아(?:해|하)|싫어(?:해|하)",
@@ -68,7 +68,7 @@ _PROFILE = compiled(
     _I_AM
     + any_of(
         """
-        from married single divorced engaged pregnant retired vegan vegetarian gay lesbian trans transgender
+        allergic from married single divorced engaged pregnant retired vegan vegetarian gay lesbian trans transgender
         bisexual studying training_to
         """
     )

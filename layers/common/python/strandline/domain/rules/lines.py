@@ -14,6 +14,7 @@ from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.worth import (
     has_subject_matter,
     is_memorable_answer,
+    is_offer,
     is_prose,
     is_question,
     is_request,
@@ -70,19 +71,32 @@ def lines_of(message: Message, question: Question | None, about: Conversation) -
         kept = [s for s in message.sentences[:1] if is_yes_or_no(s.text)]
     found = [_line(message, group, about) for group in _groups(kept)]
     if question and found:
-        found[0] = _with_question(found[0], question)
+        found[0] = _with_question(found[0], question, _short_answer(message, kept))
     if message.voice.is_assistant:
         return found[:MAX_LINES_PER_ANSWER]
     return [*found, *_shared_images(message)][:MAX_LINES_PER_MESSAGE]
 
 
 def question_of(message: Message, about: Conversation) -> Question | None:
-    """The last question of a message that asks more than how one is, its relative dates resolved."""
+    """The last question of a message that asks more than how one is, its relative dates resolved.
+
+    None where an assistant only offers more help.
+    """
     for sentence in reversed(message.sentences):
+        if message.voice.is_assistant and is_offer(sentence.text):
+            return None
         if is_question(sentence.text) and has_subject_matter(sentence.text, about.names):
             text = gloss(cut(sentence.text, _MAX_QUESTION), message.turn.at.date()).text
             return Question(text, message.turn.seq)
     return None
+
+
+def _short_answer(message: Message, kept: list[Sentence]) -> str:
+    """The yes or no a message begins with, unless it is part of a line anyway."""
+    first = message.sentences[0]
+    if message.voice.is_assistant or first in kept or not is_yes_or_no(first.text):
+        return ""
+    return first.text
 
 
 def _kept(message: Message, about: Conversation) -> list[Sentence]:
@@ -135,12 +149,9 @@ def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
     )
 
 
-def _with_question(line: Line, question: Question) -> Line:
-    return replace(
-        line,
-        text=wording.with_question(line.text, question.text),
-        seq_from=question.seq,
-    )
+def _with_question(line: Line, question: Question, short_answer: str) -> Line:
+    text = wording.with_question(line.text, question.text, short_answer)
+    return replace(line, text=text, seq_from=question.seq)
 
 
 def _shared_images(message: Message) -> Iterator[Line]:

@@ -7,7 +7,7 @@ _TOPICS = {
         food eat eating cook cooking cook recipe recipes bake baking cake cakes chocolate pizza pasta
         sushi salad vegan vegetarian kosher coffee tea wine beer restaurant restaurants breakfast lunch
         dinner dessert desserts ice cream vegetables fruit meat fish cheese spicy drink drinks snack
-        snacks meal meals 吃 食物 料理 食べ 咖啡
+        snacks meal meals 吃 食物 早餐 午餐 晚餐 料理 食べ 甘い ケーキ アイス 咖啡
         """,
     "music": """
         music song songs sing singing band bands concert concerts guitar piano violin jazz rock classical

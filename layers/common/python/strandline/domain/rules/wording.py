@@ -10,6 +10,7 @@ from strandline.domain.rules.dates.tense import is_time_bound
 from strandline.domain.rules.grammar import has_first_person, to_third_person
 from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.voices import Voice
+from strandline.domain.rules.words import is_foreign
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,17 @@ class Worded:
 def worded(said: Sequence[str], voice: Voice, at: date, listeners: Collection[str]) -> Worded:
     """What `voice` said on `at`, so that it can be understood by itself, later.
 
-    A statement without a date of its own that is only true of its time gets the day it was said behind it.
+    A statement without a date of its own gets the day it was said behind it where it is only true of its time, and
+    where it is in a language whose tenses are not known here.
     """
     line = _third_person(said, voice, at, listeners) or quoted(said, voice, at)
-    if line.dated or voice.is_assistant or not any(is_time_bound(s) for s in said):
+    if line.dated or voice.is_assistant:
         return line
-    return replace(line, text=line.text + _said_on(said[0], at))
+    if is_foreign(said[0]):
+        return replace(line, text=line.text + _iso_date(said[0], at))
+    if any(is_time_bound(s) for s in said):
+        return replace(line, text=f"{line.text} ({day_text(at)})")
+    return line
 
 
 def asked(said: str, voice: Voice, at: date) -> Worded:
@@ -46,9 +52,10 @@ def quoted(said: Sequence[str], voice: Voice, at: date) -> Worded:
     return Worded(f"{voice.at_start} said: {text}", any(g.dated for g in glossed))
 
 
-def with_question(line: str, question: str) -> str:
-    """A line with the question it answers."""
-    return f"{line} (asked: {_in_quotes(question)})"
+def with_question(line: str, question: str, short_answer: str) -> str:
+    """A line with the question it answers, and with the yes or no that went before it, if any."""
+    answered = f" – {_in_quotes(short_answer)}" if short_answer else ""
+    return f"{line} (asked: {_in_quotes(question)}{answered})"
 
 
 def _in_quotes(text: str) -> str:
@@ -65,5 +72,5 @@ def _third_person(said: Sequence[str], voice: Voice, at: date, listeners: Collec
     return Worded(" ".join(t for t in told if t), any(r.dated for r in resolved), told=True)
 
 
-def _said_on(said: str, at: date) -> str:
-    return f"（{at.isoformat()}）" if is_unspaced(said) else f" ({day_text(at)})"
+def _iso_date(said: str, at: date) -> str:
+    return f"（{at.isoformat()}）" if is_unspaced(said) else f" ({at.isoformat()})"

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from strandline.domain.rules.text import is_unspaced
+
 FUNCTION = frozenset(
     """
     a an the and or but nor if then than because as until while of at by for with about against between
@@ -42,6 +44,12 @@ INTERJECTION = frozenset(
     """.split()
 )
 
+_ABROAD = frozenset(
+    """
+    salut bonjour bonsoir merci hola gracias buenos días hallo danke ciao grazie olá obrigado obrigada
+    привет спасибо здравствуйте merhaba teşekkürler hej tack cześć dziękuję
+    """.split()
+)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -58,7 +66,7 @@ def content(text: str, without: Iterable[str] = ()) -> list[str]:
 
 def _is_empty(word: str) -> bool:
     stem = word.split("'", maxsplit=1)[0]
-    return word in POLITE or stem in POLITE or stem in FUNCTION or len(word) < 2
+    return word in POLITE or word in _ABROAD or stem in POLITE or stem in FUNCTION or len(word) < 2
 
 
 def is_english(text: str) -> bool:
@@ -68,5 +76,17 @@ def is_english(text: str) -> bool:
     return known > 0 and known * 6 >= len(found)
 
 
+def is_foreign(text: str) -> bool:
+    """Whether it is a statement in a language other than English: it has not one of the commonest English words."""
+    if is_unspaced(text):
+        return True
+    found = [w for w in words(text) if len(w) > 1]
+    if not found or any(w.split("'")[0] in _COMMON for w in found):
+        return False
+    return len(found) >= _STATEMENT or not text.isascii()
+
+
+_STATEMENT = 4
 _SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
 """Words that other languages written with these letters have too."""
+_COMMON = (FUNCTION | POLITE | INTERJECTION) - _SHARED

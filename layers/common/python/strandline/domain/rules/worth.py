@@ -43,9 +43,10 @@ _OFFER = compiled(
     any_of("请告诉我 很高兴 有什么 当然可以"),
 )
 _LETTER = re.compile(r"[^\W\d_]")
-_CODE_SIGN = re.compile(r"[{}()\[\];=<>|\\*+_#^~@&]")
+_NOT_CODE = re.compile(r"https?://\S+|\*\*|\]\(")
+_CODE_SIGN = re.compile(r"[{};=<>|\\*+#^~@&]|\w\(")
 _MIN_CODE_SIGNS = 3
-_MAX_CODE_SHARE = 0.12
+_MAX_CODE_SHARE = 0.07
 _REQUEST_VERBS = BASE | frozenset(
     """
     add analyze arrange calculate check classify compare compile convert correct debug delete deploy describe
@@ -80,7 +81,7 @@ def has_subject_matter(sentence: str, names: Collection[str]) -> bool:
 def is_prose(sentence: str) -> bool:
     """Whether it reads as language: not a line of code, a log or a table, nor what only leads up to one."""
     letters = len(_LETTER.findall(sentence)) + sentence.count(" ")
-    signs = len(_CODE_SIGN.findall(sentence))
+    signs = len(_CODE_SIGN.findall(_NOT_CODE.sub("", sentence)))
     is_code = signs >= _MIN_CODE_SIGNS and signs > _MAX_CODE_SHARE * len(sentence)
     return letters >= _MIN_LETTER_SHARE * len(sentence) and not is_code and not sentence.endswith((":", "："))
 
@@ -91,9 +92,14 @@ def is_request(sentence: str) -> bool:
     return bool(found) and (found[-1] if found[0] == "please" else found[0]) in _REQUEST_VERBS
 
 
+def is_offer(sentence: str) -> bool:
+    """Whether an assistant offers help, announces what it does, or excuses itself."""
+    return _OFFER.search(sentence) is not None
+
+
 def is_memorable_answer(sentence: str) -> bool:
     """Whether an assistant's sentence is concrete: it names, dates, counts or advises, and is no offer to help."""
-    if _OFFER.search(sentence):
+    if is_offer(sentence):
         return False
     concrete = _NUMBER_OR_NAME.search(sentence) or _ADVICE.search(sentence)
     return concrete is not None and (is_unspaced(sentence) or len(words(sentence)) >= _MIN_ANSWER_WORDS)

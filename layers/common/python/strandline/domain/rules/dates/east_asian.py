@@ -14,7 +14,8 @@ _DAYS = {
     "明後日": 2, "あさって": 2, "그저께": -2, "어제": -1, "오늘": 0, "내일": 1, "모레": 2,
 }  # fmt: skip
 _WEEKS = {
-    "上上周": -2, "上周": -1, "上週": -1, "上星期": -1, "上个星期": -1, "上個星期": -1, "上礼拜": -1,
+    "上上周": -2, "下下周": 2, "下下週": 2, "上上週": -2, "上周": -1, "上週": -1, "上星期": -1,
+    "上个星期": -1, "上個星期": -1, "上礼拜": -1,
     "上禮拜": -1, "这周": 0, "這週": 0,
     "本周": 0, "本週": 0, "这星期": 0, "下周": 1, "下週": 1, "下星期": 1, "下个星期": 1, "下個星期": 1,
     "下礼拜": 1, "下禮拜": 1,
@@ -34,12 +35,7 @@ _YEARS = {
 _WEEKDAYS = {
     c: i for i, pair in enumerate(("一月", "二火", "三水", "四木", "五金", "六土", "日天")) for c in pair
 } | {"末": 5}
-_DIGITS = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {
-    "两": 2,
-    "兩": 2,
-    "几": None,
-    "几个": None,
-}
+_DIGITS: dict[str, int] = {c: i for i, c in enumerate("〇一二三四五六七八九十")} | {"两": 2, "兩": 2}
 _COUNT = r"(?P<n>\d{1,3}|[一二三四五六七八九十两兩])"
 _BEFORE, _AFTER = "前", "後后"
 
@@ -92,8 +88,6 @@ def _year(match: re.Match[str], context: Context) -> Found | None:
 def _away(match: re.Match[str], context: Context) -> Found | None:
     said = match["n"]
     n = int(said) if said.isdigit() else _DIGITS[said]
-    if n is None:
-        return None
     n = -n if match["side"] == _BEFORE else n
     if match["unit"] in ("天", "日"):
         return _found(match, _iso(plus_days(context.at, n)))

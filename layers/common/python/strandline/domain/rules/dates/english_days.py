@@ -28,6 +28,7 @@ _ANY_WEEKDAY = rf"(?P<weekday>{any_of(' '.join(WEEKDAYS))}|{_SHORT}\b\.?)"
 _DAY = r"(?P<n>[1-9]|[12]\d|3[01])"
 _MONTH = any_of(" ".join([*MONTHS, "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"]))
 _NOT_LIKE = r"(?<!like )(?<!like just )(?<!like it was )"
+_NAMED_MONTH = re.compile(r"\b(last|next) month\b", re.IGNORECASE)
 _ENDS_IN_WEEKDAY = re.compile(rf"{any_of(' '.join(WEEKDAYS))},? \Z", re.IGNORECASE)
 _NO_DAY_FOLLOWS = rf"(?!,? (?:the )?(?:\d|{_MONTH}\b))"
 _NO_NOUN_FOLLOWS = r"(?=\s*(?:[.,!?;)]|\Z|\b(?:and|to|at|for|with|in|i|we|so|but|after|before)\b))"
@@ -90,7 +91,7 @@ def _on_weekday(match: re.Match[str], context: Context, direction: int) -> Found
 
 def _ordinal(match: re.Match[str], context: Context) -> Found | None:
     """A day of a month that is not named: of the nearest month that has it, on the side the tense points to."""
-    months = {-1: (0, -1, -2), 0: (0, 1, -1), 1: (0, 1, 2)}[context.direction]
+    months = _months_in_question(context)
     days = [_in_month(context.at, n, int(match["n"])) for n in months]
     right = [d for d in days if d and (d - context.at).days * context.direction >= 0]
     day = min(right, key=lambda d: abs((d - context.at).days), default=None)
@@ -99,6 +100,14 @@ def _ordinal(match: re.Match[str], context: Context) -> Found | None:
     found = context.on(match, day_text(day))
     behind_weekday = _ENDS_IN_WEEKDAY.search(context.text[max(0, match.start() - 12) : match.start()])
     return replace(found, instead=found.means) if behind_weekday else found
+
+
+def _months_in_question(context: Context) -> tuple[int, ...]:
+    """How many months away the month of an ordinal may be."""
+    named = _NAMED_MONTH.search(context.text)
+    if named:
+        return (1,) if named[1].lower() == "next" else (-1,)
+    return {-1: (0, -1, -2), 0: (0, 1, -1), 1: (0, 1, 2)}[context.direction]
 
 
 def _in_month(at: date, months: int, day: int) -> date | None:

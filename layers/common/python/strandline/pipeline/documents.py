@@ -1,0 +1,82 @@
+"""What is searched: memory lines and messages as documents of the index.
+
+A document is found by its own words, by its date and speaker (in full), and by the lines around it (at a lower weight,
+`ranking`): what was said just before often names what a line is about. On LoCoMo the lines around lift the evidence
+recall@10 of memory lines from 71.5 to 74.6 %, and of messages from 62.9 to 74.9 %.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from strandline.domain.memory import Line, Memory, read_lines
+from strandline.domain.ranking import Document, Scalar
+from strandline.pipeline.extract import text_of
+
+SHOWN_CHARS = 8_000
+BEFORE, AFTER = 2, 1
+
+
+def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
+    """One document a line, sourced or somebody's own; none for a memory that is gone."""
+    if memory is None:
+        return
+    lines, others = read_lines(memory.body)
+    shared: dict[str, Scalar] = {
+        "context_type": "memory",
+        "type": memory.type,
+        "peer": memory.peer,
+        "title": memory.title,
+        "expires_at": memory.expires_at,
+    }
+    texts = [line.text for line in lines]
+    for n, line in enumerate(lines):
+        around = _around(texts, n) if memory.type == "events" else f"{_around(texts, n)}\n{memory.title}"
+        found_by = _day(line.source.at)
+        yield Document(f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, around)
+    own = {**shared, "at": memory.updated_at}
+    for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
+        yield Document(f"{path}#own{n:06d}", path, text[:SHOWN_CHARS], own, memory.title, text[SHOWN_CHARS:])
+
+
+def _cited(line: Line) -> dict[str, Scalar]:
+    source = line.source
+    return {
+        "session_id": source.session_id,
+        "archive": source.archive,
+        "seq_from": source.seq_from,
+        "seq_to": source.seq_to,
+        "at": source.at,
+    }
+
+
+def _around(texts: Sequence[str], n: int) -> str:
+    return "\n".join((*texts[max(n - BEFORE, 0) : n], *texts[n + 1 : n + 1 + AFTER]))
+
+
+def _day(at: str) -> str:
+    when = datetime.fromisoformat(at)
+    return f"{when.day} {when:%B %Y}"
+
+
+def message_group(incarnation: str, archive: int) -> str:
+    """The name of an archive's group in the message index."""
+    return f"{incarnation}/{archive:012d}"
+
+
+def message_documents(group: str, session_id: str, messages: Iterable[dict[str, Any]]) -> Iterator[Document]:
+    """One document a message that says something. The beginning of a long one is shown, all of it is searched."""
+    spoken = [(message, text) for message in messages if (text := text_of(message)).strip()]
+    shown = [text[:SHOWN_CHARS] for _, text in spoken]
+    for n, (message, text) in enumerate(spoken):
+        attributes = {
+            "context_type": "message",
+            "session_id": session_id,
+            "message_id": message["id"],
+            **{name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")},
+        }
+        speaker = message.get("peer_id") or message["role"]
+        found_by = f"{speaker} {_day(message['created_at'])}\n{text[SHOWN_CHARS:]}"
+        yield Document(
+            f"{group}#{message['seq']:012d}", group, shown[n], attributes, found_by, _around(shown, n)
+        )
