@@ -42,8 +42,9 @@ def _writer(file: Path) -> logging.Logger:
 
 
 def _copy(stream: IO[bytes], function: str, writer: logging.Logger) -> None:
-    for raw in stream:
-        line = raw.decode(errors="replace").rstrip("\n")
-        writer.info("%s", line)
-        if text := readable(line):
-            log.error("%s logged: %s", function, text)
+    with stream:
+        for raw in stream:
+            line = raw.decode(errors="replace").rstrip("\n")
+            writer.info("%s", line)
+            if text := readable(line):
+                log.error("%s logged: %s", function, text)
