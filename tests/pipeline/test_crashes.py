@@ -146,8 +146,8 @@ def expect_all_ended(world: World) -> None:
     assert {row["status"] for row in world.rows("TASKS#")} == {"completed"}
     assert len(world.rows("TASKS#")) == head.commit_count
     assert world.rows("DUE#") == []
-    assert len(world.keys("/journal/")) == head.commit_count
-    assert len(world.keys("memory_diff.json")) == head.commit_count
+    assert len(world.stored("/journal/")) == head.commit_count
+    assert len(world.stored("memory_diff.json")) == head.commit_count
 
 
 def test_without_a_fault_there_are_two_archives(world: World) -> None:
@@ -216,7 +216,7 @@ def test_a_delete_that_dies_is_finished_by_the_sweep(kind: str) -> None:  # B-A1
         world.heal()
         world.clock.advance(2 * DAY)
         world.heal()
-        assert world.keys("/sessions/s/") == []
+        assert world.stored("/sessions/s/") == []
         assert world.rows("TASKS#") == world.rows("DUE#") == []
         assert world.find("tea sundays memory", limit=50, context_type="message") == []
 
@@ -291,7 +291,7 @@ def test_a_retry_of_a_failed_task_that_dies_can_be_repeated(kind: str) -> None: 
             task.retry(world.services(), ALICE, delivery.message.task_id)
             world.heal()
         expect_all_ended(world)
-        assert world.keys("failed.json") == [], f"call {at}"
+        assert world.stored("failed.json") == [], f"call {at}"
         if not fired:
             return
     raise AssertionError("a retry of so many calls")

@@ -93,7 +93,7 @@ def test_after_a_racing_delete_nothing_is_left_but_memories(race: str) -> None: 
         world.heal()
         world.clock.advance(2 * DAY)
         world.heal()
-        assert world.keys("/sessions/s/") == [], f"call {at}"
+        assert world.stored("/sessions/s/") == [], f"call {at}"
         assert world.rows("DUE#") == [], f"call {at}"
 
 
@@ -168,7 +168,7 @@ def expect_clean_successor(world: World, at: int) -> None:
     assert all(text == "new: hello" for _, text in world.log("s")), f"call {at}"
     assert [seq for seq, _ in world.log("s")] == [1], f"call {at}"
     assert head.failed == head.pending == (), f"call {at}"
-    lives = {key.split("/sessions/s/")[1].split("/")[0] for key in world.keys("/sessions/s/")}
+    lives = {key.split("/sessions/s/")[1].split("/")[0] for key in world.stored("/sessions/s/")}
     assert lives <= {"head.json", head.incarnation}, f"call {at}"
     context = run_context(world.services(), ALICE, "s")
     assert "tea" not in context.overview
@@ -212,7 +212,7 @@ def test_a_late_landing_write_does_not_bring_a_session_back(world: World) -> Non
     world.land()
 
     assert world.head("s").buried_at
-    assert world.keys(world_life(world)) == []
+    assert world.stored(world_life(world)) == []
 
 
 def _refuse() -> Exception:
@@ -253,4 +253,4 @@ def test_a_delete_that_meets_a_successor_leaves_no_gravestone_for_ever() -> None
         world.heal()
         world.clock.advance(2 * DAY)
         world.heal()
-        assert world.keys("/sessions/s/") == [], f"call {at}"
+        assert world.stored("/sessions/s/") == [], f"call {at}"

@@ -227,7 +227,7 @@ class World:
 
     # ---- what is there, read without being counted
 
-    def keys(self, part: str = "") -> list[str]:
+    def stored(self, part: str = "") -> list[str]:
         """Keys of current objects that contain `part`."""
         return [key for key in self._quiet(lambda: list(self.objects.keys(""))) if part in key]
 
@@ -237,7 +237,7 @@ class World:
         return stored.body
 
     def bodies(self, part: str) -> dict[str, bytes]:
-        return {key: self.body(key) for key in self.keys(part)}
+        return {key: self.body(key) for key in self.stored(part)}
 
     def writes(self, key: str) -> int:
         """How many versions the bucket keeps of a key, delete markers included."""
@@ -261,7 +261,7 @@ class World:
     def _lines(self, head: Head) -> list[bytes]:
         whose, lines = ref(head), []
         ranges = {a.number: (a.first, a.last) for a in (*head.pending, *head.failed)}
-        for key in self.keys(f"{Life(whose).prefix}archives/"):
+        for key in self.stored(f"{Life(whose).prefix}archives/"):
             if key.endswith("/done.json"):
                 done = json.loads(self.body(key))
                 ranges.setdefault(done["archive"], (done["first_seq"], done["last_seq"]))
