@@ -11,7 +11,8 @@ from strandline.pipeline import archive
 from strandline.pipeline.commit import Committed
 from strandline.pipeline.context import run_context
 from strandline.ports import Ambiguous
-from tests.pipeline.world import ALICE, BOB, Killed, World
+from tests.pipeline.trips import Killed
+from tests.pipeline.world import ALICE, BOB, World
 
 
 @pytest.mark.parametrize("keep", [0, 1, 10_000])

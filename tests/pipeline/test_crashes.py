@@ -14,7 +14,8 @@ from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.pipeline import memory, session
 from strandline.pipeline.sweep import run_sweep
 from strandline.ports import Ambiguous, Contended, StoreError
-from tests.pipeline.world import ALICE, DAY, HEAL_SECONDS, Killed, World
+from tests.pipeline.trips import Killed
+from tests.pipeline.world import ALICE, DAY, HEAL_SECONDS, World
 
 Step = Callable[[World], object]
 Fault = Callable[[World, int], None]
@@ -169,11 +170,7 @@ def test_files_are_the_same_to_the_byte_after_a_fault_of_extract_or_merge(step: 
             run(world, done)
         world.heal()
         for part in ("/memories/", "memory_diff.json", "candidates.json", "/journal/", "overview.md"):
-            assert _named(world, part) == _named(calm, part), f"call {at}"
-
-
-def _named(world: World, part: str) -> dict[str, bytes]:
-    return world.bodies(part)
+            assert world.bodies(part) == calm.bodies(part), f"call {at}"
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -15,7 +15,8 @@ from strandline.pipeline.catalogue import reindex
 from strandline.ports import Ambiguous
 from strandline.storage.document import Change
 from strandline.storage.layout import memory_path
-from tests.pipeline.world import ALICE, Killed, World
+from tests.pipeline.trips import Killed
+from tests.pipeline.world import ALICE, World
 
 TEA = "preferences/tea.md"
 MINE = "I only say this myself"

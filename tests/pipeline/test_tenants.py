@@ -187,7 +187,7 @@ def _expected_to_fail(peer: str) -> Any:
     return pytest.param(peer, marks=marks, id=f"{peer[:12]!a}")
 
 
-@pytest.mark.parametrize("peer", map(_expected_to_fail, PEERS))
+@pytest.mark.parametrize("peer", [_expected_to_fail(peer) for peer in PEERS])
 def test_whatever_is_listed_can_be_read_where_it_is_listed(world: World, peer: str) -> None:
     from strandline.domain.message import MessageIn
     from strandline.pipeline.append import AppendRequest, run_append

@@ -1,9 +1,7 @@
 """Everything outside the use cases, in memory: stores, queues, time. Any call to it can be made to go wrong."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from strandline.domain.contracts import ExtractRequested, MergeRequested
@@ -26,13 +24,13 @@ from tests.fakes import (
     Delivery,
     FakeClock,
     FakeIds,
-    Faults,
     MemoryItems,
     MemoryObjects,
     MemoryQueue,
     WordCounter,
 )
 from tests.pipeline.models import Echo
+from tests.pipeline.trips import Calls, Killed, Trip, WatchedFaults, die
 
 T = TypeVar("T")
 
@@ -40,56 +38,6 @@ ALICE = User("acme", "alice")
 BOB = User("acme", "bob")
 HEAL_SECONDS = 900
 DAY = 86_400
-
-
-class Killed(BaseException):
-    """The process is gone: nothing of it runs any more, and nobody may catch this."""
-
-
-@dataclass
-class Trip:
-    """What happens at one call of any store or queue, counted from 0 in the order they are made."""
-
-    at: int
-    before: bool
-    action: Callable[[], object]
-
-    def __str__(self) -> str:
-        return f"{'before' if self.before else 'after'} call {self.at}"
-
-
-@dataclass
-class Calls:
-    """Every call to the outside so far, as `objects.put`, and the trip that is armed."""
-
-    names: list[str] = field(default_factory=list)
-    trip: Trip | None = None
-
-    def pass_by(self, number: int, *, before: bool) -> None:
-        trip = self.trip
-        if trip is not None and trip.at == number and trip.before == before:
-            self.trip = None
-            trip.action()
-
-    def since(self, start: int) -> Counter[str]:
-        return Counter(self.names[start:])
-
-
-class _Watched(Faults):
-    """The faults of one store, which also count for all of them together."""
-
-    def __init__(self, store: str, calls: Calls) -> None:
-        super().__init__()
-        self._store = store
-        self._all = calls
-
-    def run(self, operation: str, effect: Callable[[], T]) -> T:
-        number = len(self._all.names)
-        self._all.names.append(f"{self._store}.{operation}")
-        self._all.pass_by(number, before=True)
-        result = super().run(operation, effect)
-        self._all.pass_by(number, before=False)
-        return result
 
 
 class World:
@@ -129,7 +77,7 @@ class World:
         """Whatever was going to go wrong does not any more."""
         self.calls.trip = None
         for name in ("objects", "items", "extract_queue", "merge_queue"):
-            getattr(self, name).faults = _Watched(name, self.calls)
+            getattr(self, name).faults = WatchedFaults(name, self.calls)
 
     def next(self, offset: int, action: Callable[[], object], *, before: bool = True) -> None:
         """Runs `action` at the call `offset` calls from now (0: the next one)."""
@@ -145,7 +93,7 @@ class World:
         self._late.land()
 
     def kill(self, offset: int, *, before: bool) -> None:
-        self.next(offset, _die, before=before)
+        self.next(offset, die, before=before)
 
     # ---- what clients and queues do
 
@@ -283,10 +231,6 @@ class World:
         finally:
             del self.calls.names[before:]
             self.calls.trip = trip
-
-
-def _die() -> None:
-    raise Killed
 
 
 def said(texts: Iterable[str], *, ids: str = "m", role: str = "user") -> Sequence[MessageIn]:
