@@ -4,6 +4,7 @@ Two, because of what happens when they are killed: SeaweedFS keeps every acknowl
 own S3 is left with torn objects, and slows down with every version of a key. docs/adr tells the measurements.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -45,6 +47,7 @@ class Emulators:
             ),
         ]
         self._sockets = ports[:8]
+        self._master = ports[4]
         self.environment = {
             **CREDENTIALS,
             "AWS_REGION": REGION,
@@ -70,8 +73,9 @@ class Emulators:
 
     def wait(self) -> None:
         """Returns when both answer. Raises EmulatorError when one ends or stays silent."""
-        self._until(lambda: self.client("s3").list_buckets())
-        self._until(lambda: self.client("sqs").list_queues())
+        self._until(self._has_volumes)
+        self._until(lambda: bool(self.client("s3").list_buckets()))
+        self._until(lambda: bool(self.client("sqs").list_queues()))
 
     def check(self) -> None:
         """Raises EmulatorError when one has ended."""
@@ -102,17 +106,21 @@ class Emulators:
                 start_new_session=True,
             )
 
-    def _until(self, question: Callable[[], object]) -> None:
+    def _has_volumes(self) -> bool:
+        """Whether SeaweedFS's master knows its volume server; before, stored objects are errors, not there."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._master}/dir/status", timeout=2) as answer:
+            centers = json.load(answer)["Topology"]["DataCenters"] or []
+        return any(rack["DataNodes"] for center in centers for rack in center["Racks"] or [])
+
+    def _until(self, question: Callable[[], bool]) -> None:
         deadline = time.monotonic() + READY_SECONDS
-        while True:
-            try:
-                question()
-                return
-            except (BotoCoreError, ClientError) as error:
-                self.check()
-                if time.monotonic() > deadline:
-                    raise EmulatorError(f"an emulator does not answer; see {self._logs}") from error
-                time.sleep(0.1)
+        while time.monotonic() < deadline:
+            with contextlib.suppress(BotoCoreError, ClientError, OSError, KeyError):
+                if question():
+                    return
+            self.check()
+            time.sleep(0.1)
+        raise EmulatorError(f"an emulator does not answer; see {self._logs}")
 
 
 def seaweedfs(program: str, directory: Path, ports: list[int]) -> list[str]:
