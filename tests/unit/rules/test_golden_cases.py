@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from strandline.domain.extraction import Extraction, Proposal, Transcript, Turn
 from strandline.domain.rules import extract
 
@@ -27,9 +28,7 @@ def file_of(proposal: Proposal) -> str:
 
 def files_of(extraction: Extraction) -> dict[str, list[str]]:
     """The lines of each memory file, each behind its span: `2-3 Ben moved.`"""
-    return {
-        file_of(p): [f"{c.seq_from}-{c.seq_to} {c.text}" for c in p.claims] for p in extraction.proposals
-    }
+    return {file_of(p): [f"{c.seq_from}-{c.seq_to} {c.text}" for c in p.claims] for p in extraction.proposals}
 
 
 @pytest.mark.parametrize("path", sorted(CASES.glob("*.yaml")), ids=lambda p: p.stem)

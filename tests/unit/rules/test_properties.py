@@ -8,20 +8,19 @@ from strandline.domain.extraction import Extraction, Transcript
 from strandline.domain.rules import extract
 from tests.unit.rules.conversation import transcript
 
-PIECES = st.sampled_from(
-    ["I went to Paris yesterday. ", "My dog Max is great! ", "Why? ", "last week ", "on the 31st ", "I'm 30 "]
-    + [
-        "Thanks!",
-        "I",
-        " love",
-        "昨天我去了北京。",
-        "先週の金曜日に会いました。",
-        "[image: a cat]",
-        "http://x.y/?a=b ",
-    ]
-    + ["-->", "<!--", "--!>", "--", ">", "](", "```", "...", "- ", "# ", '"', "“"]
-    + ["\n", "\r\n", "\x00", "\u2028", "\u202e", "\uffa0", "\U0001f642"]
-)
+WORDS = [
+    "I went to Paris yesterday. ",
+    "My dog Max is great! ",
+    "Why? ",
+    "last week ",
+    "on the 31st ",
+    "I'm 30 ",
+]
+ABROAD = ["昨天我去了北京。", "先週の金曜日に会いました。", "J'aime le thé. "]
+LINKS = ["[image: a cat]", "http://x.y/?a=b "]
+MARKUP = ["-->", "<!--", "--!>", "--", ">", "](", "```", "...", "- ", "# ", '"', "“"]
+CONTROLS = ["\n", "\r\n", "\x00", "\u2028", "\u202e", "\uffa0", "\U0001f642"]
+PIECES = st.sampled_from([*WORDS, "Thanks!", "I", " love", *ABROAD, *LINKS, *MARKUP, *CONTROLS])
 TEXT = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map("".join))
 TURN = st.tuples(
     st.sampled_from(["user", "assistant", "tool", "system"]),

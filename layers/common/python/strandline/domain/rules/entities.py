@@ -77,8 +77,12 @@ def _introduced(sentence: str, without: Collection[str]) -> Iterable[Entity]:
 
 
 def _is_name(name: str, without: Collection[str]) -> bool:
-    first = name.partition(" ")[0].casefold()
-    return first not in _NOT_NAMES and first not in without and name.casefold() not in without
+    first, _, rest = name.casefold().partition(" ")
+    return (
+        (first not in _NOT_NAMES or (first == "the" and rest != ""))
+        and first not in without
+        and name.casefold() not in without
+    )
 
 
 def entity_in(sentence: str, known: Mapping[str, Entity]) -> Entity | None:

@@ -37,7 +37,7 @@ BASE = frozenset(
     hunt imagine improve include inspire intend invest invite join journal jump keep know lack laugh lead
     learn leave lend lie like listen live look lose love maintain make manage mean meditate meet mentor
     mind miss move need notice offer open order organize own owe paint participate pass pay perform
-    photograph pick plan plant play post practice practise pray prefer prepare program promise pull push
+    photograph pick plan plant play post practice practise pray prefer prepare print program promise pull push
     rate reach realize realise recall receive recommend recycle reflect refuse regret relate relax rely
     remain remember remind rent repair represent research respect rest return ride run save say search see
     seem sell send serve sew share shop show sing sit skate sketch ski sleep smell smile smoke snowboard
