@@ -1,7 +1,9 @@
 """What is said to be polite: thanks, wishes, praise, encouragement. It tells nothing of who says it."""
 
 import re
+from collections.abc import Collection
 
+from strandline.domain.rules.lead import without_lead
 from strandline.domain.rules.patterns import any_of, compiled
 
 _EAST_ASIAN = re.compile(
@@ -18,7 +20,6 @@ _EAST_ASIAN = re.compile(
         """
     )
 )
-_LEAD = rf"(?:{any_of('and but so well also oh wow yeah hey')},? )?"
 _VERY = rf"(?:{any_of('so really very super just also truly always')} )*"
 _MOOD = any_of("glad happy proud excited thrilled pleased impressed sorry stoked amazed inspired")
 _LISTENER = any_of("you you're you've you'll your yours")
@@ -33,9 +34,8 @@ _PRAISED = any_of(
 )
 _COURTESY = compiled(
     any_of("hi hey hello hiya howdy bye goodbye") + r"(?:[ ,]+\w+){0,2}\W*\Z",
-    _LEAD + any_of("thanks thank_you thx congrats congratulations") + r"\b[^.!]{0,60}[.!]*\Z",
-    _LEAD
-    + any_of(
+    any_of("thanks thank_you thx congrats congratulations") + r"\b[^.!]{0,60}[.!]*\Z",
+    any_of(
         """
         good_luck best_of_luck fingers_crossed sending keep_it keep_up keep_me keep_going keep_pushing keep_on
         let_me_know take_care way_to_go well_done no_problem i'm_here i_am_here i'll_keep_you i'll_let_you_know
@@ -43,18 +43,33 @@ _COURTESY = compiled(
         """
     )
     + r"\b",
-    _LEAD + _I_AM_GLAD + rf"(?:{any_of('of by for that to_hear to_see to_be_of with')} )?{_LISTENER}\b",
-    _LEAD + _I_AM_GLAD + r"(?:to (?:hear|help|see)|it (?:went|helped|made|worked))\b",
-    _LEAD + rf"(?:i )?{any_of('hope hoping wish wishing')} (?:that )?(?:{_LISTENER}|{_SOMETHING})\b",
-    _LEAD
-    + rf"{any_of('''can't_wait_to_see can't_wait_to_hear looking_forward_to_seeing looking_forward_to_hearing''')}\b",
-    _LEAD + rf"{_LISTENER} (?:\w+ ){{0,3}}?{_PRAISED}\b",
+    _I_AM_GLAD + rf"(?:{any_of('of by for that to_hear to_see to_be_of with')} )?{_LISTENER}\b",
+    _I_AM_GLAD + r"(?:to (?:hear|help|see)|it (?:went|helped|made|worked))\b",
+    rf"(?:i )?{any_of('hope hoping wish wishing')} (?:that )?(?:{_LISTENER}|{_SOMETHING})\b",
+    rf"{any_of('''can't_wait_to_see can't_wait_to_hear looking_forward_to_seeing looking_forward_to_hearing''')}\b",
+    rf"{_LISTENER} (?:\w+ ){{0,3}}?{_PRAISED}\b",
+    rf"(?:{any_of('great awesome good nice amazing cool love loving')} )"
+    + any_of("job work going idea news to_hear to_see that_you hearing seeing how_you what_you")
+    + r"\b",
 )
+_OPINION = compiled(
+    any_of("that this it they those these he she your")
+    + r"(?: \w+){0,4}? "
+    + any_of("sounds sound looks look seems seem must must've")
+    + r"\b",
+)
+_OF_SUBSTANCE = re.compile(r"\b(?:I|my|me|we|our)\b|\d|(?<=[\w,;] )[A-Z]\w+")
 
 
-def is_courtesy(sentence: str) -> bool:
-    """Whether it thanks, wishes, praises or encourages, whatever its other words."""
-    return _COURTESY.match(sentence) is not None
+def is_courtesy(sentence: str, listeners: Collection[str] = ()) -> bool:
+    """Whether it thanks, wishes, praises or encourages, whatever its other words.
+
+    So does an opinion on what the other has told (`that must have been hard`) that names nothing of its own.
+    """
+    said = without_lead(sentence, listeners)
+    if _COURTESY.match(said) or _COURTESY.match(sentence):
+        return True
+    return _OPINION.match(said) is not None and _OF_SUBSTANCE.search(said) is None
 
 
 def without_politeness(sentence: str) -> str:

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Collection
 
+from strandline.domain.rules.lead import without_lead
 from strandline.domain.rules.patterns import any_of, compiled, words_of
 from strandline.domain.rules.verbs import (
     ADVERB,
     BASE,
+    BASE_WITH_S,
     SUBJECTLESS,
     is_past,
     third_person,
 )
-from strandline.domain.rules.words import INTERJECTION, is_english, words
+from strandline.domain.rules.words import is_english, words
 
 MAX_MENTIONS = 3
 """A sentence that would name its speaker more often than this is quoted instead."""
@@ -31,20 +33,21 @@ _UNSAFE = compiled(
     rf"\b{any_of('war part chapter act type class phase level volume section')} I\b",
     r"[\"“”«»?]|:\s|https?://",
 )
-_LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!.;…–— -]+)")
 _NEXT_WORDS = re.compile(r" (?P<word>[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
 _COORDINATED = re.compile(
-    r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+)\b"
+    r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+(?:['’]t)?)\b"
 )
-_ALSO_WORDS = frozenset("so right great cool nice awesome no well sure".split())
-"""Interjections that begin a statement as well: `So glad`, `No one`."""
 _LEFT_OVER = re.compile(r"\b(?:I|me|my)\b")
-_GERUND_SUBJECT = re.compile(r"[\w ]{3,60} (?:is|was|has|helps|makes|made|gives|gave|keeps|gets|brings)\b")
+_GERUND_SUBJECT = compiled(
+    r"[\w ]{3,60} "
+    + any_of("is was are were has have helps help makes make made gives gave keeps gets brings bring")
+    + r"\b"
+)
 _CLAUSE = compiled(
     words_of("I is was are were has have had will can do does did"), r"['’](?:s|m|ve|re|ll|d)\b"
 )
 _JOINED = re.compile(r"\b(?:and|or) ", re.IGNORECASE)
-_BY_THE_WAY = re.compile(r"(?:by the way|btw|anyway|speaking of which|also|plus)\b[,:]? ?", re.IGNORECASE)
+_NEVER_AFTER_NAME = frozenset(("am", "don't", "haven't"))
 _SHORT = {"m": " is", "ve": " has", "ll": " will"}
 _PARTICIPLE = re.compile(r" (?:better|never |always |just |already )?(?:been|gone|done|seen|\w+ed)\b")
 
@@ -57,7 +60,7 @@ def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -
     """
     if _UNSAFE.search(sentence) or not is_english(sentence):
         return None
-    sentence = _without_lead(sentence, listeners)
+    sentence = without_lead(sentence, listeners)
     if not _has_subject(sentence):
         return None
     parts: list[str] = []
@@ -78,28 +81,13 @@ def has_first_person(sentence: str) -> bool:
     return _FIRST_PERSON.search(sentence) is not None
 
 
-def _without_lead(sentence: str, listeners: Collection[str]) -> str:
-    """Without `Yeah,`, `Oh wow!` or `Mel,` before the statement; never the whole sentence."""
-    aside = _BY_THE_WAY.match(sentence)
-    at = aside.end() if aside and aside.end() < len(sentence) else 0
-    while (match := _LEAD.match(sentence, at)) is not None and match.end() < len(sentence):
-        word = match["word"].casefold()
-        set_off = match["gap"] != " "
-        if not (word in INTERJECTION or (set_off and word in listeners)) or (
-            word in _ALSO_WORDS and not set_off
-        ):
-            break
-        at = match.end()
-    return sentence[at:]
-
-
 def _has_subject(sentence: str) -> bool:
     """Whether it does not begin like `Glad I came`, `Went home` or `Looking forward to it`."""
     first = (w for w in words(sentence) if w not in ADVERB)
     word = next(first, "")
     if word.endswith("ing"):
         return _GERUND_SUBJECT.match(sentence) is not None
-    return word not in SUBJECTLESS and word not in BASE and not is_past(word)
+    return word not in SUBJECTLESS and word not in BASE and word not in BASE_WITH_S and not is_past(word)
 
 
 def _is_joined(sentence: str, match: re.Match[str]) -> bool:
@@ -141,7 +129,7 @@ def _with_verb(sentence: str, at: int, name: str) -> tuple[str, int] | None:
         word = match["word"].replace("’", "'")
         if word.casefold() not in ADVERB:
             verb = third_person(word.casefold())
-            if verb is None or (verb != word and _verb_goes_on(sentence, match.end())):
+            if verb is None or _verb_goes_on(sentence, match.end(), changed=verb != word):
                 return None
             return f"{name}{adverbs} {verb}", match.end()
         adverbs += f" {word}"
@@ -149,6 +137,7 @@ def _with_verb(sentence: str, at: int, name: str) -> tuple[str, int] | None:
     return None
 
 
-def _verb_goes_on(sentence: str, at: int) -> bool:
+def _verb_goes_on(sentence: str, at: int, *, changed: bool) -> bool:
     """Whether what may be a second verb of the same subject follows: `I love it and go there often`."""
-    return any(m["verb"] in BASE for m in _COORDINATED.finditer(sentence, at))
+    verbs = [m["verb"].replace("’", "'") for m in _COORDINATED.finditer(sentence, at)]
+    return any(v in _NEVER_AFTER_NAME or (changed and v in BASE) for v in verbs)

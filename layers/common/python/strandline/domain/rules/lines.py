@@ -107,7 +107,7 @@ def _kept(message: Message, about: Conversation) -> list[Sentence]:
         if not is_question(s.text)
         and is_prose(s.text)
         and has_subject_matter(s.text, about.names)
-        and not is_courtesy(s.text)
+        and not is_courtesy(s.text, about.names)
         and (not of_assistant or is_memorable_answer(s.text))
     ]
 

@@ -90,3 +90,7 @@ def _with_s(verb: str) -> str:
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ies"
     return verb + ("es" if verb.endswith(_SIBILANT) else "s")
+
+
+BASE_WITH_S = frozenset(_with_s(verb) for verb in BASE)
+"""`gives`, `makes`, …: at the head of a sentence their subject is left out."""

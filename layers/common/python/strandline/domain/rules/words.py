@@ -40,7 +40,8 @@ POLITE = frozenset(
 INTERJECTION = frozenset(
     """
     hi hey hello thanks thank oh ah aw aww wow whoa yay yeah yep yup yes no nope ok okay sure right well
-    hmm uh um haha hehe lol omg so and but also anyway honestly actually btw plus great cool nice awesome
+    hmm uh um haha hehe lol omg woah whoa man dude here so and but also anyway honestly actually btw plus
+    great cool nice awesome
     """.split()
 )
 
@@ -70,22 +71,28 @@ def _is_empty(word: str) -> bool:
 
 
 def is_english(text: str) -> bool:
-    """Whether enough of the words are English function words to apply English grammar to them."""
-    found = words(text)
-    known = sum(w.split("'")[0] in FUNCTION and w not in _SHARED for w in found)
-    return known > 0 and known * 6 >= len(found)
+    """Whether enough of the words are English function words to apply English grammar to them.
+
+    Words that other languages have too only count beside one that they have not.
+    """
+    found = [w.split("'")[0] for w in words(text)]
+    function = [w for w in found if w in FUNCTION]
+    return any(w not in _SHARED for w in function) and len(function) * 6 >= len(found)
 
 
 def is_foreign(text: str) -> bool:
     """Whether it is a statement in a language other than English: it has not one of the commonest English words."""
     if is_unspaced(text):
         return True
+    if _CAPITAL_I.search(text):
+        return False
     found = [w for w in words(text) if len(w) > 1]
     if not found or any(w.split("'")[0] in _COMMON for w in found):
         return False
     return len(found) >= _STATEMENT or not text.isascii()
 
 
+_CAPITAL_I = re.compile(r"\bI\b")
 _STATEMENT = 4
 _SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
 """Words that other languages written with these letters have too."""

@@ -1,0 +1,26 @@
+"""What stands before a statement and is no part of it: `Yeah,`, `Oh wow!`, `Mel,`, `By the way,`."""
+
+import re
+from collections.abc import Collection
+
+from strandline.domain.rules.words import INTERJECTION
+
+_LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!.;…–— -]+)")
+_ALSO_WORDS = frozenset("so right great cool nice awesome no well sure here man".split())
+"""Interjections that begin a statement as well: `So glad`, `No one`."""
+_BY_THE_WAY = re.compile(r"(?:by the way|btw|anyway|speaking of which|also|plus)\b[,:]? ?", re.IGNORECASE)
+
+
+def without_lead(sentence: str, listeners: Collection[str]) -> str:
+    """The sentence without leading interjections and names of listeners; never nothing."""
+    aside = _BY_THE_WAY.match(sentence)
+    at = aside.end() if aside and aside.end() < len(sentence) else 0
+    while (match := _LEAD.match(sentence, at)) is not None and match.end() < len(sentence):
+        word = match["word"].casefold()
+        set_off = match["gap"] != " "
+        if not (word in INTERJECTION or (set_off and word in listeners)) or (
+            word in _ALSO_WORDS and not set_off
+        ):
+            break
+        at = match.end()
+    return sentence[at:]
