@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.local.emulators import Emulators
-from infra.local.template import ACCOUNT, REGION, Properties, Template, TemplateError, resolve
+from infra.local.template import ACCOUNT, REGION, Properties, Template, resolve
 
+TABLE_PROPERTIES = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+    "LocalSecondaryIndexes",
+)
 QUEUE_ATTRIBUTES = (
     "VisibilityTimeout",
     "MessageRetentionPeriod",
@@ -55,11 +62,8 @@ def _bucket(s3: Any, bucket: str, properties: Properties) -> None:
 
 
 def _table(dynamodb: Any, table: str, properties: Properties) -> None:
-    if properties.keys() & {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"}:
-        raise TemplateError(f"{table}: the local run creates no indexes")
     dynamodb.create_table(
-        TableName=table,
-        **{key: properties[key] for key in ("KeySchema", "AttributeDefinitions", "BillingMode")},
+        TableName=table, **{key: properties[key] for key in TABLE_PROPERTIES if key in properties}
     )
     dynamodb.update_time_to_live(
         TableName=table, TimeToLiveSpecification=properties["TimeToLiveSpecification"]

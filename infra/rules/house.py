@@ -122,7 +122,6 @@ class NarrowPolicy(CloudFormationLintRule):
     def _ours(self, resource: Any) -> bool:
         if not isinstance(resource, dict):
             return False
-        below = resource.get("Fn::Sub")
-        return _target(resource) is not None or (
-            isinstance(below, str) and below.startswith("${MemoryBucket.Arn}/v1/")
-        )
+        below = str(resource.get("Fn::Sub", ""))
+        narrow = below.startswith("${") and ("*" not in below or below.startswith("${MemoryBucket.Arn}/v1/"))
+        return _target(resource) is not None or narrow
