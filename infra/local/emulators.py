@@ -1,7 +1,12 @@
 """Starts the emulated AWS on loopback: SeaweedFS is S3, ministack is DynamoDB and SQS.
 
-Two, because of what happens when they are killed: SeaweedFS keeps every acknowledged object and version; ministack's
-own S3 is left with torn objects, and slows down with every version of a key. docs/adr tells the measurements.
+Two, because of what a SIGKILL leaves. SeaweedFS keeps every acknowledged object and version, and writes as fast after
+three thousand versions of a key as at first; tests/e2e kills it while it is written to. ministack's own S3 writes body
+and metadata in two files, so that every other kill leaves a torn object, and all versions with each write, so that it
+is ten times slower by then; its tables and queues are kept by `journaled_ministack`.
+
+Where SeaweedFS differs from S3: a failed `If-Match` on a missing key is 412, not 404; times are whole seconds; a
+listing sorts by path segment (`s1/x` before `s1-a/x`) and may skip keys when continued between two such siblings.
 """
 
 import contextlib

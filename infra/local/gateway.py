@@ -56,6 +56,7 @@ def message(status: int, text: str) -> Response:
     return Response(status, [("content-type", "application/json")], body)
 
 
+BAD_REQUEST = message(400, "Bad Request")
 NOT_FOUND = message(404, "Not Found")
 FORBIDDEN = message(403, "Forbidden")
 TOO_LARGE = message(413, "Request Entity Too Large")
@@ -119,17 +120,21 @@ def authorized(event: Mapping[str, Any], answer: Any) -> dict[str, Any] | None:
 
 
 def response(result: Any) -> Response:
-    """A function's result as an HTTP response. Without `statusCode` the result itself is the JSON body of a 200."""
+    """A function's result as an HTTP response. Without `statusCode` the result itself is the JSON body of a 200.
+
+    Raises ValueError or TypeError when it is malformed.
+    """
     if not isinstance(result, dict) or "statusCode" not in result:
         return Response(200, [("content-type", "application/json")], json.dumps(result).encode())
-    headers = [(str(name).lower(), str(value)) for name, value in (result.get("headers") or {}).items()]
+    named, text = result.get("headers") or {}, result.get("body") or ""
+    if not isinstance(named, dict) or not isinstance(text, str):
+        raise ValueError("headers are not an object, or the body is not a string")
+    headers = [(str(name).lower(), str(value)) for name, value in named.items()]
     headers += [("set-cookie", cookie) for cookie in result.get("cookies") or ()]
     if not any(name == "content-type" for name, _ in headers):
         headers.append(("content-type", "text/plain;charset=UTF-8"))
-    body = (result.get("body") or "").encode()
-    return Response(
-        int(result["statusCode"]), headers, base64.b64decode(body) if result.get("isBase64Encoded") else body
-    )
+    body = base64.b64decode(text) if result.get("isBase64Encoded") else text.encode()
+    return Response(int(result["statusCode"]), headers, body)
 
 
 def _names(path: str) -> list[str]:

@@ -1,8 +1,9 @@
 """Serves the HTTP API's routes on loopback, one thread a connection."""
 
 import logging
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -14,6 +15,7 @@ log = logging.getLogger("http")
 
 # What API Gateway takes in one request body, in bytes.
 BODY_LIMIT = 10 * 1024 * 1024
+PIECE = 65536
 
 
 class Api:
@@ -66,10 +68,14 @@ class Connection(BaseHTTPRequestHandler):
     def answer(self) -> None:
         """Reads one request of any method and answers it."""
         started = time.monotonic()
-        body = self._read()
-        request = gateway.Request(
-            self.command, self.path, list(self.headers.items()), body or b"", self.client_address[0]
-        )
+        try:
+            body = self._body()
+        except ValueError:
+            self.close_connection = True
+            self._write(gateway.BAD_REQUEST)
+            return
+        headers = list(self.headers.items())
+        request = gateway.Request(self.command, self.path, headers, body or b"", self.client_address[0])
         response = gateway.TOO_LARGE if body is None else self.server.api.answer(request)
         self._write(response)
         level = logging.WARNING if response.status >= 500 else logging.INFO
@@ -86,26 +92,35 @@ class Connection(BaseHTTPRequestHandler):
         """Malformed requests, which never reach a route."""
         log.info(format, *args)
 
-    def _read(self) -> bytes | None:
-        if self.headers.get("transfer-encoding", "").lower() == "chunked":
-            return self._read_chunks()
-        length = int(self.headers.get("content-length") or 0)
-        if length > BODY_LIMIT:
-            self.close_connection = True
-            return None
-        return self.rfile.read(length)
+    def handle_expect_100(self) -> bool:
+        """Like the base, but the go-ahead leaves at once."""
+        go_on = super().handle_expect_100()
+        self.wfile.flush()
+        return go_on
 
-    def _read_chunks(self) -> bytes | None:
+    def _body(self) -> bytes | None:
+        """The whole body, or None (and all of it read) when it is too large. Raises ValueError when malformed."""
         body = bytearray()
-        while size := int(self.rfile.readline().partition(b";")[0], 16):
-            if len(body) + size > BODY_LIMIT:
-                self.close_connection = True
-                return None
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        while self.rfile.readline().strip():
-            continue
-        return bytes(body)
+        for piece in self._pieces():
+            if len(body) <= BODY_LIMIT:
+                body += piece
+        return bytes(body) if len(body) <= BODY_LIMIT else None
+
+    def _pieces(self) -> Iterator[bytes]:
+        if self.headers.get("transfer-encoding", "").lower() == "chunked":
+            while size := int(self.rfile.readline().partition(b";")[0], 16):
+                yield self.rfile.read(size)
+                self.rfile.readline()
+            while self.rfile.readline().strip():
+                continue
+            return
+        left = int(self.headers.get("content-length") or 0)
+        while left > 0:
+            piece = self.rfile.read(min(left, PIECE))
+            if not piece:
+                raise ValueError("the body ends early")
+            left -= len(piece)
+            yield piece
 
     def _write(self, response: gateway.Response) -> None:
         self.send_response(response.status)
@@ -136,3 +151,8 @@ class Server(ThreadingHTTPServer):
         """Raises OSError when the port is taken."""
         self.api = api
         super().__init__(("127.0.0.1", port), Connection)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no error of ours."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
