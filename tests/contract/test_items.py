@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strandline.ports import ConditionFailed, Item, Items, Page
+from strandline.ports import ConditionFailed, Item, Items, Order, Page
 from tests.contract.conftest import Backend
 
 pytestmark = pytest.mark.contract
@@ -156,7 +156,7 @@ def test_query_is_a_closed_range_of_one_partition(table: Items) -> None:
     assert _sks(table.query("p", between=("b", "c"), limit=10)) == ["b", "b#1", "c"]
     assert _sks(table.query("p", between=("b", "b"), limit=10)) == ["b"]
     assert _sks(table.query("p", between=("\x01", "\U0010ffff"), limit=10)) == keys
-    assert _sks(table.query("p", between=("a", "é"), limit=10, newest_first=True)) == [
+    assert _sks(table.query("p", between=("a", "é"), limit=10, order=Order(newest_first=True))) == [
         "é",
         "c",
         "b#1",
@@ -174,8 +174,21 @@ def test_pages(table: Items) -> None:
     assert (_sks(first), first.next) == (["00", "01", "02"], "02")
     last = table.query("p", between=("05", "99"), limit=3)
     assert (_sks(last), last.next) == (["05", "06"], None)
-    newest = table.query("p", between=("00", "99"), limit=3, newest_first=True)
+    newest = table.query("p", between=("00", "99"), limit=3, order=Order(newest_first=True))
     assert (_sks(newest), newest.next) == (["06", "05", "04"], "04")
+
+
+def test_the_second_order_holds_what_has_its_attribute(table: Items) -> None:
+    for sk, listed_at in (("a", "3"), ("b", "1"), ("c", "2")):
+        table.put({"pk": "p", "sk": sk, "listed_at": listed_at})
+    table.put({"pk": "p", "sk": "d"})
+
+    newest = Order("listed_at", newest_first=True)
+    page = table.query("p", between=("0", "9"), limit=2, order=newest)
+
+    assert (_sks(page), page.next) == (["a", "c"], "2")
+    assert _sks(table.query("p", between=("0", "2"), limit=5, order=newest)) == ["c", "b"]
+    assert _sks(table.query("p", between=("0", "9"), limit=5, order=Order("listed_at"))) == ["b", "c", "a"]
 
 
 def _sks(page: Page) -> list[str]:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from threading import Lock
 from typing import Any
 
-from strandline.ports import ConditionFailed, Item, Page
+from strandline.ports import BY_KEY, ConditionFailed, Item, Order, Page
 from tests.fakes.faults import Faults
 
 MAX_ITEM_BYTES = 400 * 1024
@@ -54,13 +54,17 @@ class MemoryItems:
 
         self.faults.run("delete", remove)
 
-    def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
+    def query(self, pk: str, *, between: tuple[str, str], limit: int, order: Order = BY_KEY) -> Page:
+        by = order.by
+
         def read() -> Page:
             with self._lock:
-                found = [k for k in self._rows if k[0] == pk and between[0] <= k[1] <= between[1]]
-                items = [deepcopy(self._rows[k]) for k in sorted(found, reverse=newest_first)[:limit]]
+                rows = [row for key, row in self._rows.items() if key[0] == pk and by in row]
+                found = [row for row in rows if between[0] <= row[by] <= between[1]]
+                found.sort(key=lambda row: (row[by], row["sk"]), reverse=order.newest_first)
+                items = deepcopy(found[:limit])
             # like DynamoDB: a page that reaches the limit says "more" without looking further
-            return Page(items, items[-1]["sk"] if len(items) == limit else None)
+            return Page(items, items[-1][by] if len(items) == limit else None)
 
         return self.faults.run("query", read)
 

@@ -1,5 +1,7 @@
 """Every key that is built can be parsed, names exactly what it was built from, and stays in its owner's prefix."""
 
+from urllib.parse import unquote
+
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -9,8 +11,8 @@ from strandline.domain.errors import InvalidArgument
 from strandline.storage import layout
 from strandline.storage.layout import Life, User
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
-"""Any text without lone surrogates; 20 characters fit in a segment however they are encoded."""
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=16)
+"""Any text without lone surrogates; 16 characters fit in a segment however they are encoded."""
 ODD = st.sampled_from(
     [".", "..", "...", "/", "a/b", "../x", "%", "%2E", "%2e%2e", "head.json", "archives", "\x00", "\n"]
 )
@@ -38,24 +40,23 @@ def test_different_texts_are_different_segments(one: str, other: str) -> None:
 
 
 @given(st.text(min_size=1, max_size=400))
-@example("x" * 256)
-@example("x" * 257)
-@example("é" * 129)
+@example("x" * 192)
+@example("x" * 193)
+@example("é" * 97)
 def test_a_segment_is_bounded(name: str) -> None:
     try:
         segment = layout.encode(name)
     except InvalidArgument:
         return
-    assert 1 <= len(segment.encode()) <= layout.MAX_SEGMENT_BYTES
+    assert 1 <= len(segment.encode()) <= 192
 
 
-@pytest.mark.parametrize("name", ["", "x" * 257, "é" * 129, "/" * 86])
+@pytest.mark.parametrize("name", ["", "x" * 193, "é" * 97, "/" * 65])
 def test_what_is_no_segment(name: str) -> None:
     with pytest.raises(InvalidArgument):
         layout.encode(name)
 
 
-@pytest.mark.xfail(reason="encode raises UnicodeEncodeError for a lone surrogate", raises=UnicodeEncodeError)
 def test_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(InvalidArgument):
         layout.encode("\ud800")
@@ -126,7 +127,6 @@ def test_a_memorys_owner_and_path_are_parsed(account: str, user: str, path: str)
     assert layout.session_of_head(key) is None
 
 
-@pytest.mark.xfail(reason="archive_range does not look at where the key begins", raises=AssertionError)
 def test_a_memory_that_looks_like_an_archive_is_none() -> None:
     path = "topics/archives/000000000001/messages.000000000001-000000000002.jsonl"
     assert layout.archive_range(User("a", "u").memory(path)) is None
@@ -141,9 +141,9 @@ def test_archives_list_in_order_of_their_numbers(ref: SessionRef, one: int, othe
 
 @given(st.lists(SEGMENT.filter(lambda name: name not in (".", "..")), min_size=1, max_size=4))
 def test_segments_of_a_path_are_names_or_refused(names: list[str]) -> None:
-    path = "/".join(map(layout.encode, names))
-    odd = any(ord(c) < 32 or c == "\\" for name in names for c in name)
-    if odd:
+    path = "/".join(names)
+    odd = any(ord(c) < 32 or c in "/\\\x7f" for name in names for c in unquote(unquote(name)))
+    if odd or {unquote(unquote(name)) for name in names} & {"", ".", ".."} or "/" in "".join(names):
         with pytest.raises(InvalidArgument):
             list(layout.segments(path))
     else:
@@ -158,10 +158,6 @@ def test_paths_that_climb_or_break_are_refused(path: str) -> None:
         list(layout.segments(path))
 
 
-@pytest.mark.xfail(
-    reason="a long path makes a key over S3's 1,024 bytes, which S3 answers with 400",
-    raises=pytest.fail.Exception,
-)
 def test_a_key_that_s3_cannot_hold_is_refused() -> None:
     with pytest.raises(InvalidArgument):
         User("a" * 128, "u" * 128).memory("/".join(["x" * 256] * 3))

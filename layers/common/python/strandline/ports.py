@@ -12,7 +12,7 @@ Store errors say what is known about the write:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from strandline.domain.contracts import Message
 from strandline.domain.extraction import Extraction, Transcript
@@ -98,10 +98,22 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a query; `next` is the sort key to go on after, or None at the end."""
+    """One page of a query; `next` is where in its order to go on after, or None at the end."""
 
     items: Sequence[Item]
     next: str | None
+
+
+@dataclass(frozen=True)
+class Order:
+    """By which attribute of a partition's items a query goes, and which way. `listed_at` is the table's second order
+    (a local secondary index): only items that have it are in it."""
+
+    by: Literal["sk", "listed_at"] = "sk"
+    newest_first: bool = False
+
+
+BY_KEY = Order()
 
 
 class Items(Protocol):
@@ -123,8 +135,8 @@ class Items(Protocol):
     def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
         """Removes the item; nothing there is success."""
 
-    def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
-        """Items of one partition with `between[0] <= sk <= between[1]`, in sort key order or reversed."""
+    def query(self, pk: str, *, between: tuple[str, str], limit: int, order: Order = BY_KEY) -> Page:
+        """Items of one partition that lie between the two texts, both inclusive, in that order. Read consistently."""
 
 
 class Queue(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 
 from strandline.adapters import aws
-from strandline.ports import ConditionFailed, Contended, Item, Page
+from strandline.ports import BY_KEY, ConditionFailed, Contended, Item, Order, Page
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -71,21 +71,23 @@ class DynamoItems:
         with aws.store_errors(_REFUSALS):
             self._writer(when).delete_item(TableName=self._table, Key=_key(pk, sk), **_condition(when or {}))
 
-    def query(self, pk: str, *, between: tuple[str, str], limit: int, newest_first: bool = False) -> Page:
+    def query(self, pk: str, *, between: tuple[str, str], limit: int, order: Order = BY_KEY) -> Page:
         low, high = between[0] or "\0", between[1]  # DynamoDB refuses an empty key, and an empty range
         if low > high:
             return Page((), None)
+        request: dict[str, Any] = {} if order.by == "sk" else {"IndexName": order.by}
         with aws.store_errors():
             answer = self._repeating.query(
                 TableName=self._table,
-                KeyConditionExpression="pk = :pk AND sk BETWEEN :low AND :high",
+                KeyConditionExpression=f"pk = :pk AND {order.by} BETWEEN :low AND :high",
                 ExpressionAttributeValues={":pk": {"S": pk}, ":low": {"S": low}, ":high": {"S": high}},
                 ConsistentRead=True,
                 Limit=limit,
-                ScanIndexForward=not newest_first,
+                ScanIndexForward=not order.newest_first,
+                **request,
             )
         last: Any = answer.get("LastEvaluatedKey")
-        return Page([_plain_item(item) for item in answer["Items"]], last["sk"]["S"] if last else None)
+        return Page([_plain_item(item) for item in answer["Items"]], last[order.by]["S"] if last else None)
 
 
 def _condition(when: Item) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge
+from strandline.domain.names import encode
 from strandline.domain.times import stamp
 
 MAX_BATCH = 100
@@ -20,8 +21,12 @@ ID_HASH_BYTES = 8
 def _one_segment(text: str) -> str:
     if any(ord(c) < 32 or c == "\x7f" for c in text):
         raise ValueError("must not contain control characters")
-    if "/" in text or text in (".", ".."):
-        raise ValueError("must not contain '/' and must not be '.' or '..'")
+    if "/" in text or "\\" in text or text in (".", ".."):
+        raise ValueError("must not contain '/' or a backslash, and must not be '.' or '..'")
+    try:
+        encode(text)
+    except InvalidArgument as error:
+        raise ValueError(error.message) from error
     return text
 
 
@@ -45,14 +50,14 @@ class TextPart(BaseModel):
 
 class ContextPart(BaseModel):
     type: Literal["context"]
-    uri: str
-    context_type: str = "memory"
+    uri: str = Field(max_length=2048)
+    context_type: str = Field(default="memory", max_length=64)
     abstract: str = ""
 
 
 class ImageUrl(BaseModel):
     url: str = Field(min_length=1)
-    detail: str | None = None
+    detail: str | None = Field(default=None, max_length=64)
 
 
 class ImagePart(BaseModel):
@@ -62,13 +67,13 @@ class ImagePart(BaseModel):
 
 class ToolPart(BaseModel):
     type: Literal["tool"]
-    tool_id: str = ""
-    tool_name: str = ""
+    tool_id: str = Field(default="", max_length=256)
+    tool_name: str = Field(default="", max_length=256)
     tool_input: Any = None
     tool_output: str | None = None
     tool_status: Literal["pending", "running", "completed", "error"] = "completed"
-    tool_uri: str | None = None
-    skill_uri: str | None = None
+    tool_uri: str | None = Field(default=None, max_length=2048)
+    skill_uri: str | None = Field(default=None, max_length=2048)
     duration_ms: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -104,6 +109,12 @@ class MessageIn(BaseModel):
             yield self.content
         for part in self.parts or ():
             yield from _part_texts(part)
+
+    def size(self) -> int:
+        """Bytes of everything in it that has no limit of its own: the texts, images given inline, and metadata."""
+        images = [part.image_url.url for part in self.parts or () if isinstance(part, ImagePart)]
+        extra = len(dumps(self.metadata)) if self.metadata else 0
+        return extra + sum(len(text.encode("utf-8", "surrogatepass")) for text in (*self.texts(), *images))
 
 
 def _part_texts(part: TextPart | ContextPart | ImagePart | ToolPart) -> Iterable[str]:
@@ -155,23 +166,26 @@ def dumps(value: Any) -> bytes:
 def split(message: MessageIn) -> Sequence[MessageIn]:
     """A user message of several tool parts is one message per tool result; any other stays as it is.
 
-    The first keeps the message's id, the others get `<id>/2`, `<id>/3`, …
+    The first keeps the message's id, the others get `<id>/2-<hash>`, `<id>/3-<hash>`, …: the same for a repeat, and
+    no id that anybody else would choose.
     """
     parts = message.parts or []
     if message.role != "user" or len(parts) < 2 or not all(isinstance(p, ToolPart) for p in parts):
         return [message]
-    ids = [
-        message.id if n == 1 or message.id is None else f"{message.id}/{n}" for n in range(1, len(parts) + 1)
-    ]
+    ids = [message.id if n == 1 else _part_id(message.id, n) for n in range(1, len(parts) + 1)]
     return [message.model_copy(update={"parts": [p], "id": i}) for p, i in zip(parts, ids, strict=True)]
 
 
+def _part_id(message_id: str | None, number: int) -> str | None:
+    return message_id and f"{message_id}/{number}-{hash_id(f'{message_id}/{number}').hex()}"
+
+
 def draft(message: MessageIn, *, message_id: str, now: datetime, tokens: int) -> Draft:
-    """The stored form of a message. Raises PayloadTooLarge over 1 MiB of text, InvalidArgument for odd values."""
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in message.texts())
+    """The stored form of a message. Raises PayloadTooLarge over 1 MiB, InvalidArgument for odd values."""
+    size = message.size()
     if size > MAX_MESSAGE_BYTES:
         raise PayloadTooLarge(
-            f"a message may hold {MAX_MESSAGE_BYTES} bytes of text, this one holds {size}: split it",
+            f"a message may hold {MAX_MESSAGE_BYTES} bytes, this one holds {size}: split it",
             message_id=message_id,
         )
     fields = message.model_dump(mode="python", exclude_none=True, exclude={"id", "created_at"})

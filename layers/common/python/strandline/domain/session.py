@@ -1,9 +1,9 @@
 """The session head: meta, counters and the live tail of one session in one value, and the pure changes to it.
 
     (none) ──append──▶ live messages ──archive──▶ pending ──settle──▶ done
-       ▲                   │  ▲ │                  ▲  │
-       │                 spill  append             │  └────settle──▶ failed ──retry──▶ pending
-       └──── buried ◀──bury──┘                     └───────────────────────────────────┘
+       ▲                   │  ▲ │                  ▲   │                ▲
+       │                 spill  append           retry └─settle──▶ failed ─settle, when it was merged after all
+       └──── buried ◀──bury──┘                     └──────────────────┘
 
 Every function here takes a head and answers a new one; any of them may run many times before one result is written.
 Seqs are gap-free: live messages are exactly `live_from..last_seq`, in the segments first, then in the tail.

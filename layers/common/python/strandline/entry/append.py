@@ -57,8 +57,8 @@ def _result(request: AppendRequest, done: Appended, *, batch: bool) -> Mapping[s
     first = done.receipts[0]
     result: dict[str, Any] = {
         "session_id": request.session_id,
-        "message_count": done.message_count,
-        "pending_tokens": done.pending_tokens,
+        "message_count": done.head.live_count,
+        "pending_tokens": done.head.pending_tokens,
         "added": done.added,
     }
     if batch:

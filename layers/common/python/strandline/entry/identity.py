@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated
 from strandline.domain.message import Identifier
-from strandline.storage.layout import User, encode
+from strandline.storage.layout import User
 from strandline.storage.records import KeyOwner, Keys
 
 ROOT = KeyOwner("default", "default", "root")
@@ -55,12 +55,9 @@ def _named(event: Event, what: str) -> str | None:
 def identifier(text: str, name: str) -> str:
     """The text, if it may be an id that ends up in a key. Raises InvalidArgument naming the field."""
     try:
-        encode(text)
         return _IDENTIFIER.validate_python(text)
     except ValidationError as error:
         raise InvalidArgument(f"{name}: {error.errors()[0]['msg']}") from error
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(f"{name}: contains a lone surrogate, which is not valid Unicode") from error
 
 
 def hash_key(key: str) -> str:

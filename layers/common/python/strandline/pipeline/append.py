@@ -40,12 +40,10 @@ class AppendRequest:
 
 @dataclass(frozen=True)
 class Appended:
-    """What is true once the head is written: in which life of the session, and its live messages and their tokens."""
+    """The head as written, and where each message stands in it."""
 
-    incarnation: str
+    head: Head
     receipts: Sequence[Receipt]
-    message_count: int
-    pending_tokens: int
 
     @property
     def added(self) -> int:
@@ -81,8 +79,7 @@ class _Batch:
             session.expect(head, self.request.expected_last_seq)
         if session.full(current, grown.tail_bytes - current.tail_bytes):
             raise _TailFull(current)
-        done = Appended(grown.incarnation, receipts, grown.live_count, grown.pending_tokens)
-        return Change(None if grown is current else grown, done)
+        return Change(None if grown is current else grown, Appended(grown, receipts))
 
 
 def run_append(services: Services, request: AppendRequest) -> Appended:
@@ -106,26 +103,28 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
             spilled = session.tail_segment(full.head)
             services.log.spill(full.head, spilled)
         except _NoSession:
+            session.expect(None, request.expected_last_seq)
             base = new_head(services, request.owner, request.session_id)
-            _note(services, base)
+            note(services, base)
         else:
-            return _listed_once(services, base, done)
+            list_winner(services, base, done.head)
+            return done
     raise Aborted("too many writers at once; nothing was written, repeat the request")
 
 
-def _note(services: Services, head: Head) -> None:
+def note(services: Services, head: Head) -> None:
+    """Puts the session into the session list. Raises Unavailable."""
     try:
         services.sessions.note(head)
     except StoreError as error:
         raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
 
 
-def _listed_once(services: Services, base: Head | None, done: Appended) -> Appended:
-    """Of two writers that create a session at once, the second takes its line out of the session list again."""
-    if base is not None and done.incarnation != base.incarnation:
+def list_winner(services: Services, ours: Head | None, found: Head) -> None:
+    """Of two that create a session at once, the second finds the first one's: the list shows that again."""
+    if ours is not None and found.incarnation != ours.incarnation:
         with suppress(StoreError):
-            services.sessions.forget(base)
-    return done
+            services.sessions.note(found)
 
 
 def new_head(services: Services, owner: User, session_id: str) -> Head:

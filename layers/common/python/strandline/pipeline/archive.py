@@ -46,7 +46,7 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
         "status": status(head, number),
         "abstract": (text["abstract"] or b"").decode(),
         "overview": (text["overview"] or b"").decode(),
-        "messages": [shown(read_line(line)) for line in lines],
+        "messages": [shown(read_line(line)) for line in lines or ()],
         "first_seq": found[0],
         "last_seq": found[1],
         "memory_diff_uri": diff_uri(owner.user_id, session_id, number),
@@ -71,7 +71,7 @@ def log(
         if first > last:
             break
         if end > after_seq:
-            whole = services.log.archived(ref(head), number, first, end)
+            whole = services.log.archived(ref(head), number, first, end) or []
             lines += whole[max(after_seq + 1 - first, 0) : last - first + 1]
     if last >= head.live_from:
         lines += services.log.live(head, max(after_seq + 1, head.live_from), last)

@@ -85,4 +85,4 @@ def _backwards(services: Services, head: Head) -> Iterator[bytes]:
     visible = sorted((*head.pending, *head.failed), key=lambda archive: archive.number, reverse=True)
     for archive in visible:
         lines = services.log.archived(ref(head), archive.number, archive.first, archive.last)
-        yield from reversed(lines)
+        yield from reversed(lines or ())

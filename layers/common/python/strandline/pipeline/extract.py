@@ -66,10 +66,10 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
         running = {"status": "running", "stage": "extract", "attempts": attempt}
         services.tasks.note(request.session, request.task_id, **running)
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
-    except KeyError as error:
-        raise ExtractionFailed("the archive's messages are not in the bucket", final=True) from error
     except StoreError as error:
         raise Unavailable("the table did not answer") from error
+    if lines is None:
+        raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
     session_id = request.session.session_id
     turns = tuple(transcribe(map(read_line, lines)))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns)

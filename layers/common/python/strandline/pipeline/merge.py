@@ -162,9 +162,8 @@ def _absorb_all(memory: Memory | None, *, additions: Iterable[Addition]) -> Chan
 def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
     for job in jobs:
         request = job.request
-        try:
-            lines = services.log.archived(request.session, request.archive, request.first, request.last)
-        except KeyError:
+        lines = services.log.archived(request.session, request.archive, request.first, request.last)
+        if lines is None:
             continue  # the session is being deleted: its memories stay, its messages are not to be found
         group = message_group(request.session.incarnation, request.archive)
         yield group, list(message_documents(group, request.session.session_id, map(read_line, lines)))

@@ -1,11 +1,12 @@
 """How an archive ends: done or failed, once, wherever that is decided.
 
-The marker object is written first, then the head, then the task: each may be repeated, and the head's entry decides,
-so a late loser changes nothing.
+The head decides, so a late loser changes nothing; the marker object and the task follow it, and each may be repeated.
 """
 
 import json
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
@@ -28,16 +29,10 @@ def complete(services: Services, request: Request, extracted: dict[str, int], di
 
     Answers False when its session has been deleted meanwhile.
     """
-    life = Life(request.session)
-    row = {
-        "archive": request.archive,
-        "first_seq": request.first,
-        "last_seq": request.last,
-        "memories": extracted,
-    }
-    write_once(services.objects, life.archive_file(request.archive, "done.json"), json.dumps(row).encode())
-    if not _settle(services, request, extracted, reason=None):
+    if _settle(services, request, extracted, reason=None) is None:
         return False
+    span = {"archive": request.archive, "first_seq": request.first, "last_seq": request.last}
+    _mark(services, request, "done.json", {**span, "memories": extracted})
     result = {
         "session_id": request.session.session_id,
         "archive": request.archive,
@@ -52,30 +47,40 @@ def complete(services: Services, request: Request, extracted: dict[str, int], di
 
 
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:
-    """The archive has failed for good: its text stays in the context, and its task can be retried."""
+    """The archive has failed for good: its text stays in the context, and its task can be retried.
+
+    An archive that is done stays done, and so does its task.
+    """
     cut = reason[:REASON_CHARS]
-    life = Life(request.session)
-    row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": stamp(services.clock.now())}
-    write_once(services.objects, life.archive_file(request.archive, "failed.json"), json.dumps(row).encode())
-    if not _settle(services, request, {}, reason=cut):
+    head = _settle(services, request, {}, reason=cut)
+    if head is None or all(archive.number != request.archive for archive in head.failed):
         return
+    failed_at = stamp(services.clock.now())
+    row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": failed_at}
+    _mark(services, request, "failed.json", row)
     try:
         services.tasks.fail(request.session, request.task_id, stage, cut)
     except StoreError as error:
         raise Unavailable("the table did not answer") from error
 
 
-def _settle(services: Services, request: Request, extracted: dict[str, int], *, reason: str | None) -> bool:
-    change = partial(
-        _change, request=request, extracted=extracted, reason=reason, now=stamp(services.clock.now())
-    )
+def _mark(services: Services, request: Request, name: str, row: Mapping[str, Any]) -> None:
+    key = Life(request.session).archive_file(request.archive, name)
+    write_once(services.objects, key, json.dumps(row, ensure_ascii=False).encode())
+
+
+def _settle(
+    services: Services, request: Request, extracted: dict[str, int], *, reason: str | None
+) -> Head | None:
+    now = stamp(services.clock.now())
+    change = partial(_change, request=request, extracted=extracted, reason=reason, now=now)
     return services.heads.update(user_of(request.session).head(request.session.session_id), change)
 
 
 def _change(
     head: Head | None, *, request: Request, extracted: dict[str, int], reason: str | None, now: str
-) -> Change[Head, bool]:
+) -> Change[Head, Head | None]:
     if head is None or head.buried_at or head.incarnation != request.session.incarnation:
-        return Change(None, False)
+        return Change(None, None)
     settled = session.settle(head, request.archive, extracted=extracted, reason=reason, now=now)
-    return Change(None if settled is head else settled, True)
+    return Change(None if settled is head else settled, settled)

@@ -70,7 +70,7 @@ def _unindexed(services: Library, owner: User, query: Query, archived: Index) ->
     for archive in (*head.pending, *head.failed):
         if message_group(head.incarnation, archive.number) not in known:
             lines = services.log.archived(ref(head), archive.number, archive.first, archive.last)
-            runs[message_group(head.incarnation, archive.number)] = lines
+            runs[message_group(head.incarnation, archive.number)] = lines or []
     groups = {
         group: list(message_documents(group, head.session_id, map(read_line, lines)))
         for group, lines in runs.items()

@@ -6,7 +6,6 @@ back, and the sweep removes it a day later.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -17,7 +16,7 @@ from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import AlreadyExists, NotFound, Unavailable
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
-from strandline.pipeline.append import new_head
+from strandline.pipeline.append import list_winner, new_head, note
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.library import Library
@@ -48,19 +47,23 @@ def create(services: Services, wanted: NewSession) -> Head:
         memory_policy=wanted.memory_policy,
         metadata=wanted.metadata,
     )
-    note(services, head)
-    try:
-        return services.heads.update(wanted.owner.head(wanted.session_id), partial(_found, head=head))
-    except AlreadyExists:
-        with suppress(StoreError):
-            services.sessions.forget(head)
-        raise
-
-
-def _found(current: Head | None, *, head: Head) -> Change[Head, Head]:
-    if current is not None and not current.buried_at:
+    found = _create(services, head)
+    if found.incarnation != head.incarnation:
         raise AlreadyExists(f"there is a session {head.session_id!r} already")
-    return Change(head, head)
+    return found
+
+
+def _create(services: Services, head: Head) -> Head:
+    """Creates the session, or answers the one that is there."""
+    note(services, head)
+    key = User(head.account_id, head.user_id).head(head.session_id)
+    found = services.heads.update(key, partial(_first, head=head))
+    list_winner(services, head, found)
+    return found
+
+
+def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
+    return Change(head, head) if current is None or current.buried_at else Change(None, current)
 
 
 def ensure(services: Services, owner: User, session_id: str) -> Head:
@@ -68,26 +71,12 @@ def ensure(services: Services, owner: User, session_id: str) -> Head:
     try:
         return load_head(services, owner, session_id)
     except NotFound:
-        head = new_head(services, owner, session_id)
-        note(services, head)
-        return services.heads.update(owner.head(session_id), partial(_first, head=head))
-
-
-def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
-    return Change(head, head) if current is None or current.buried_at else Change(None, current)
+        return _create(services, new_head(services, owner, session_id))
 
 
 def generated_id(services: Services) -> str:
     """`YYYYMMDD-HHMMSS-<16 hex>`, in UTC."""
     return f"{services.clock.now():%Y%m%d-%H%M%S}-{services.ids.new()[:16]}"
-
-
-def note(services: Services, head: Head) -> None:
-    """Puts the session into the session list. Raises Unavailable."""
-    try:
-        services.sessions.note(head)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
 
 
 def page(
@@ -116,8 +105,6 @@ def delete(services: Library, owner: User, session_id: str) -> Mapping[str, int]
     buried = services.heads.update(key, partial(_bury, now=stamp(services.clock.now())))
     if buried is None:
         raise NotFound(f"there is no session {session_id!r}")
-    with suppress(StoreError):
-        services.sessions.forget(buried)
     return erase(services, ref(buried))
 
 
@@ -143,6 +130,7 @@ def erase(services: Library, whose: SessionRef) -> Mapping[str, int]:
         tasks = _tasks_of(services, owner, whose)
         for identity in tasks:
             services.tasks.forget(owner, identity)
+        services.sessions.forget(whose)
     except StoreError as error:
         raise Unavailable(
             "a store did not answer; the session is gone, repeat to erase what is left"

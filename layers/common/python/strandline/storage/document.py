@@ -19,6 +19,7 @@ changes that know their own work again (message ids, applied extractions).
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 from strandline.domain.errors import Aborted, StrandlineError, Unavailable
@@ -114,6 +115,7 @@ class Documents(Generic[V]):
         self._ids = ids
         self._warm = warm
         self._retry = retry or Retry()
+        self._lock = Lock()
         self._cache: OrderedDict[str, Versioned[V]] = OrderedDict()
 
     def read(self, key: str) -> Versioned[V] | None:
@@ -123,7 +125,7 @@ class Documents(Generic[V]):
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
         if stored is None:
-            self._cache.pop(key, None)
+            self._forget(key)
             return None
         value, stamp = self._codec.decode(stored.body)
         return self._remember(key, Versioned(value, stamp, stored.etag))
@@ -137,7 +139,7 @@ class Documents(Generic[V]):
         try:
             stored = self._store.get_unless(key, known.etag)
         except KeyError:
-            self._cache.pop(key, None)
+            self._forget(key)
             return None
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
@@ -153,11 +155,16 @@ class Documents(Generic[V]):
 
     def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
         if self._warm:
-            self._cache[key] = entry
-            self._cache.move_to_end(key)
-            while len(self._cache) > self._warm:
-                self._cache.popitem(last=False)
+            with self._lock:
+                self._cache.pop(key, None)
+                self._cache[key] = entry
+                while len(self._cache) > self._warm:
+                    self._cache.popitem(last=False)
         return entry
+
+    def _forget(self, key: str) -> None:
+        with self._lock:
+            self._cache.pop(key, None)
 
     def write(self, key: str, base: Versioned[V] | None, value: V, write_id: str) -> Versioned[V]:
         """One conditional write over `base` (None: where nothing is). Raises the store's ConditionFailed, Contended or
@@ -167,7 +174,7 @@ class Documents(Generic[V]):
         try:
             etag = self._store.put(key, self._codec.encode(value, stamp), when=condition)
         except StoreError:
-            self._cache.pop(key, None)
+            self._forget(key)
             raise
         return self._remember(key, Versioned(value, stamp, etag))
 

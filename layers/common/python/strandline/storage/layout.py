@@ -15,32 +15,16 @@ readable, everything else is percent-encoded.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.names import decode, encode
 
 ROOT = "v1"
-MAX_SEGMENT_BYTES = 256
+MAX_KEY_BYTES = 1024
+_NEVER = frozenset("/\\\x7f") | frozenset(map(chr, range(32)))
 _DIGITS = 12
-_PLAIN = frozenset("-_.~@")
-
-
-def encode(name: str) -> str:
-    """One path segment for any text. Raises InvalidArgument when it is empty or longer than 256 bytes encoded."""
-    segment = "".join(c if c.isalnum() or c in _PLAIN else quote(c, safe="") for c in name)
-    if segment in (".", ".."):
-        segment = segment.replace(".", "%2E")
-    if not segment or len(segment.encode()) > MAX_SEGMENT_BYTES:
-        raise InvalidArgument(
-            f"an id must have 1 to {MAX_SEGMENT_BYTES} bytes (percent-encoded): {name[:40]!r}"
-        )
-    return segment
-
-
-def decode(segment: str) -> str:
-    """The text that `encode` made this segment from."""
-    return unquote(segment)
 
 
 @dataclass(frozen=True)
@@ -55,8 +39,11 @@ class User:
         return f"{ROOT}/{encode(self.account_id)}/{encode(self.user_id)}/"
 
     def memory(self, path: str) -> str:
-        """Key of a memory by its path below `memories/`."""
-        return f"{self.memories}{'/'.join(map(encode, path.split('/')))}"
+        """Key of a memory by its path below `memories/`. Raises InvalidArgument when S3 would not take it."""
+        key = f"{self.memories}{'/'.join(map(encode, path.split('/')))}"
+        if len(key.encode()) > MAX_KEY_BYTES:
+            raise InvalidArgument(f"the path is too long: its key would have more than {MAX_KEY_BYTES} bytes")
+        return key
 
     @property
     def memories(self) -> str:
@@ -110,14 +97,17 @@ def _range(first: int, last: int) -> str:
     return f"{first:0{_DIGITS}d}-{last:0{_DIGITS}d}"
 
 
-_ARCHIVE_MESSAGES = re.compile(r"/archives/(\d{12})/messages\.(\d{12})-(\d{12})\.jsonl$", re.ASCII)
+_ARCHIVE_MESSAGES = re.compile(
+    rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/archives/(\d{{12}})/messages\.(\d{{12}})-(\d{{12}})\.jsonl",
+    re.ASCII,
+)
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
 def archive_range(key: str) -> tuple[int, int, int] | None:
     """(number, first, last) of an archive's messages key; None for any other key."""
-    match = _ARCHIVE_MESSAGES.search(key)
+    match = _ARCHIVE_MESSAGES.fullmatch(key)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
@@ -139,14 +129,14 @@ def memory_path(key: str) -> tuple[User, str] | None:
 
 
 def segments(path: str) -> Iterator[str]:
-    """The decoded segments of a memory path given by a client.
+    """The segments of a memory path given by a client, as they are.
 
-    Raises InvalidArgument for an empty segment, `.` or `..`, or a control character, encoded or not.
+    Raises InvalidArgument for an empty segment, `.`, `..`, a backslash or a control character, also when it is percent-encoded.
     """
     for part in path.split("/"):
-        plain = unquote(part)
-        if plain in ("", ".", "..") or "/" in plain or "\\" in plain or any(ord(c) < 32 for c in plain):
+        plain = unquote(unquote(part))
+        if plain in ("", ".", "..") or set(plain) & _NEVER:
             raise InvalidArgument(
                 f"not a memory path: {path[:200]!r}; use names joined by '/', without '.' or '..'"
             )
-        yield plain
+        yield part

@@ -45,10 +45,10 @@ class Log:
         """Writes the messages of an archive. Whoever writes this range writes the same bytes."""
         self._put_once(Life(session).messages(number, first, first + len(lines) - 1), lines)
 
-    def archived(self, session: SessionRef, number: int, first: int, last: int) -> list[bytes]:
-        """The lines of an archive whose range is known. Raises KeyError when they are not there."""
-        key = Life(session).messages(number, first, last)
-        return self._lines(key)
+    def archived(self, session: SessionRef, number: int, first: int, last: int) -> list[bytes] | None:
+        """The lines of an archive whose range is known; None when somebody has removed them."""
+        body = fetch(self._store, Life(session).messages(number, first, last))
+        return None if body is None else _split(body)
 
     def archives(self, head: Head, start: int = 1) -> Iterator[tuple[int, int, int]]:
         """(number, first, last) of the session's archives from `start` on, in order: a list request per 1,000 objects.
@@ -63,8 +63,9 @@ class Log:
             groups = [(number, list(group)) for number, group in groupby(rows, key=itemgetter(0))]
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
-        begins = [group[0][1] for _, group in groups[1:]] + [head.live_from]
-        for (_, group), end in zip(groups, begins, strict=False):
+        begins = {number: group[0][1] for number, group in groups} | {head.commit_count + 1: head.live_from}
+        for number, group in groups:
+            end = begins.get(number + 1, group[-1][2] + 1)
             yield from (row for row in group if row[2] + 1 == end)
 
     def find(self, head: Head, number: int) -> tuple[int, int] | None:
@@ -73,16 +74,19 @@ class Log:
         return found[1:] if found and found[0] == number else None
 
     def _segment(self, head: Head, segment: Segment) -> list[bytes]:
-        return self._lines(_life(head).segment(segment.first, segment.last))
-
-    def _lines(self, key: str) -> list[bytes]:
+        """Raises KeyError when the segment is not there, which only tampering with the bucket brings about."""
+        key = _life(head).segment(segment.first, segment.last)
         body = fetch(self._store, key)
         if body is None:
             raise KeyError(key)
-        return body.split(b"\n")[:-1]
+        return _split(body)
 
     def _put_once(self, key: str, lines: Sequence[bytes]) -> None:
         write_once(self._store, key, b"\n".join(lines) + b"\n")
+
+
+def _split(body: bytes) -> list[bytes]:
+    return body.split(b"\n")[:-1]
 
 
 def _life(head: Head) -> Life:

@@ -2,7 +2,7 @@
 losing a message or a memory.
 
     pk                            sk                            what
-    SESSIONS#<account>/<user>     <created_at>#<session>        a line of the session list
+    SESSIONS#<account>/<user>     <session>                     a line of the session list, `listed_at` in its order
     TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge
     DUE#<shard>                   <due at>#<kind>#<session…>    something the sweep must look at then
     KEY#<sha-256 of the key>      KEY                           whose an API key is
@@ -12,6 +12,7 @@ The table deletes expired items late, so every reader compares `expires_at` (epo
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -20,10 +21,11 @@ from pydantic import Field
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import Unavailable
+from strandline.domain.names import encode
 from strandline.domain.session import Archive, Head
 from strandline.domain.times import stamp
-from strandline.ports import Clock, Item, Items, Page, StoreError
-from strandline.storage.layout import User, encode
+from strandline.ports import Clock, ConditionFailed, Item, Items, Order, Page, StoreError
+from strandline.storage.layout import User
 
 SHARDS = 8
 COMPLETED_KEPT = timedelta(hours=24)
@@ -43,36 +45,46 @@ def _owner(user: User) -> str:
 
 
 class Sessions:
-    """The session list: written before the head is created and at each commit, so it shows a session's state as of
-    its last commit."""
+    """The session list: a line is written before its session's head is created, and at each commit, so it shows a
+    session as of its last commit."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
 
     def note(self, head: Head) -> None:
+        """One line a session, whoever writes it and however often."""
+        names = ("session_id", "incarnation", "created_at", "updated_at", "commit_count")
+        values = {name: getattr(head, name) for name in names}
         user = User(head.account_id, head.user_id)
-        values = {
-            name: getattr(head, name) for name in ("session_id", "created_at", "updated_at", "commit_count")
-        }
-        self._items.update(f"SESSIONS#{_owner(user)}", f"{head.created_at}#{head.session_id}", values)
+        line = {**values, "listed_at": f"{head.created_at}#{encode(head.session_id)}"}
+        self._items.update(_sessions(user), encode(head.session_id), line)
 
-    def forget(self, head: Head) -> None:
-        user = User(head.account_id, head.user_id)
-        self._items.delete(f"SESSIONS#{_owner(user)}", f"{head.created_at}#{head.session_id}")
+    def forget(self, whose: SessionRef) -> None:
+        """Takes the line of this life of a session out; that of its successor stays."""
+        user = User(whose.account_id, whose.user_id)
+        with suppress(ConditionFailed):
+            self._items.delete(
+                _sessions(user), encode(whose.session_id), when={"incarnation": whose.incarnation}
+            )
 
     def page(self, user: User, *, after: str | None, limit: int, newest_first: bool) -> Page:
-        """Sessions in order of creation, from behind the sort key `after`."""
-        return _page(self._items, f"SESSIONS#{_owner(user)}", after, limit, newest_first)
+        """Sessions in order of creation, from behind `after`."""
+        order = Order("listed_at", newest_first=newest_first)
+        return _page(self._items, _sessions(user), after, limit, order)
 
 
-def _page(items: Items, pk: str, after: str | None, limit: int, newest_first: bool) -> Page:
+def _sessions(user: User) -> str:
+    return f"SESSIONS#{_owner(user)}"
+
+
+def _page(items: Items, pk: str, after: str | None, limit: int, order: Order) -> Page:
     """A page from behind `after`, which is read along and left out: between is inclusive."""
-    low, high = (_FIRST, after or _LAST) if newest_first else (after or _FIRST, _LAST)
-    page = items.query(pk, between=(low, high), limit=limit + 1, newest_first=newest_first)
-    rows = [item for item in page.items if item["sk"] != after]
+    low, high = (_FIRST, after or _LAST) if order.newest_first else (after or _FIRST, _LAST)
+    page = items.query(pk, between=(low, high), limit=limit + 1, order=order)
+    rows = [item for item in page.items if item[order.by] != after]
     more = len(rows) > limit or page.next is not None
     rows = rows[:limit]
-    return Page(rows, rows[-1]["sk"] if more and rows else None)
+    return Page(rows, rows[-1][order.by] if more and rows else None)
 
 
 class Tasks:
@@ -134,7 +146,7 @@ class Tasks:
 
     def page(self, user: User, *, after: str | None, limit: int) -> Page:
         """Newest first, expired ones left out."""
-        page = _page(self._items, f"TASKS#{_owner(user)}", after, limit, newest_first=True)
+        page = _page(self._items, f"TASKS#{_owner(user)}", after, limit, Order(newest_first=True))
         return Page([item for item in page.items if self._alive(item)], page.next)
 
     def forget(self, user: User, identity: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from strandline.domain.rules.patterns import any_of
+from strandline.domain.rules.words import FUNCTION, INTERJECTION, POLITE
 
 _CATEGORIES = {
     "people": """
@@ -37,10 +38,9 @@ _AFTER_COMMA = frozenset(("people", "pets"))
 """Kinds that a name may follow behind a comma: `my dog, Max`; `the shelter, Cindy` is not the shelter's name."""
 _NOT_NAMES = frozenset(
     """
-    i i'm i've i'll i'd the a an my our we it he she they this that there and but so when if in on at to for
-    with monday tuesday wednesday thursday friday saturday sunday january february march april may june july
-    august september october november december christmas thanksgiving easter halloween lgbtq ai tv diy usa ok
-    english wow yeah thanks
+    i'm i've i'll i'd it's that's there's here's he's she's they're we're let's what's however besides meanwhile
+    therefore monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december christmas thanksgiving easter halloween lgbtq ai tv diy usa english
     """.split()
 )
 _HEAD = re.compile(r"[A-Za-z][\w’&:-]*")
@@ -63,7 +63,8 @@ def entities(sentences: Iterable[str], without: Collection[str]) -> dict[str, En
     for sentence in sentences:
         for entity in _introduced(sentence, without):
             found.setdefault(entity.name, entity)
-    return {name.partition(" ")[0]: entity for name, entity in found.items()} | found
+    short = {name.partition(" ")[0]: entity for name, entity in found.items()}
+    return {name: entity for name, entity in short.items() if not _is_common(name.casefold())} | found
 
 
 def _introduced(sentence: str, without: Collection[str]) -> Iterable[Entity]:
@@ -78,10 +79,19 @@ def _introduced(sentence: str, without: Collection[str]) -> Iterable[Entity]:
 
 def _is_name(name: str, without: Collection[str]) -> bool:
     first, _, rest = name.casefold().partition(" ")
+    if _is_common(first) and not (first == "the" and rest):
+        return False
+    return first not in without and name.casefold() not in without
+
+
+def _is_common(word: str) -> bool:
+    """Whether a word is no name although it is written with a capital, as at the head of a sentence."""
     return (
-        (first not in _NOT_NAMES or (first == "the" and rest != ""))
-        and first not in without
-        and name.casefold() not in without
+        word in _NOT_NAMES
+        or word in FUNCTION
+        or word in POLITE
+        or word in INTERJECTION
+        or word.endswith("ly")
     )
 
 

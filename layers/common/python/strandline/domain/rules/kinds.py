@@ -1,89 +1,11 @@
 """Decides which memory file a line goes to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from strandline.domain.rules.entities import Entity, entity_in
-from strandline.domain.rules.patterns import any_of, compiled
+from strandline.domain.rules.statements import is_instruction, is_preference, is_profile
 from strandline.domain.rules.topics import topic_of
-from strandline.domain.rules.verbs import ADVERB
-
-_ADVERBS = rf"(?:{any_of(' '.join(sorted(ADVERB)) + ' much do very so')} )*"
-_I_AM = rf"\bI(?:['’]m| am) {_ADVERBS}"
-_KIN = any_of(
-    """
-    wife husband partner girlfriend boyfriend fiance fiancee fiancé fiancée son sons daughter daughters kid kids
-    child children mom mum mother dad father parents brother brothers sister sisters siblings grandma grandpa
-    grandmother grandfather twins family
-    """
-)
-_LIKE = any_of("love like enjoy prefer hate dislike adore detest avoid crave")
-_ABOUT_THE_LISTENER = rf"(?! {any_of('your you how_you the_idea the_thought the_sound the_look')}\b)"
-_ABOUT_NOTHING = r"(?! (?:that|this|it|these|those|them)\b[.!]*\Z)"
-_PREFERENCE = compiled(
-    rf"\bI {_ADVERBS}{_LIKE}\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
-    rf"\bI {_ADVERBS}(?:don['’]t|do not|can['’]t|cannot|never) {_ADVERBS}"
-    + any_of("like enjoy stand want care_for eat drink use")
-    + r"\b",
-    rf"\bI(?:['’]d| would) {_ADVERBS}(?:rather|prefer)\b|\bI rather\b|\bI only (?:eat|drink|use|wear)\b",
-    r"\bmy (?:\w+ ){0,2}(?:fav|go-to)",
-    rf"{_I_AM}(?:an? )?(?:\w+ )?(?:fan of|\w+ fan\b)",
-    _I_AM
-    + any_of("into fond_of drawn_to crazy_about passionate_about obsessed_with hooked_on keen_on")
-    + r"\b",
-    r"我(?:很|非常|也|更|最|不|都|真的|特别|比较)*(?:喜欢|喜歡|讨厌|討厭|偏好|偏爱|爱|愛)",
-    r"(?:大好き|好き|嫌い|苦手)(?:です|だ|な|で|じゃ|では)?|좋아(?:해|하)|싫어(?:해|하)",
-)
-_OF_THE_LISTENER = compiled(r"\s*(?:你|您|あなた|당신)")
-_DIRECTIVE = compiled(
-    r"(?:please )?"
-    + any_of(
-        "always never from_now_on don't_use don't_add don't_write don't_ever do_not in_future in_the_future"
-    )
-    + r"\b",
-    r"(?:请|以后)(?:总是|始终|不要|别|用)",
-)
-_NOT_A_KIND = any_of("bit lot little mix part big huge total few true sure while")
-_OF_KIN = (
-    rf"(?:(?:['’]s| is| are) {any_of('a an the called named from in at')}"
-    rf"| {any_of('works work lives live has have teaches died')})\b"
-)
-_OWN = any_of(
-    """
-    job boss birthday degree major hometown home_town home_country house apartment company salary age dream goal
-    """
-)
-_LIVING = any_of(
-    """
-    live work_as work_at work_for work_in work_with used_to_work study go_to_school go_to_college
-    go_to_university grew_up was_born was_raised major_in majored graduated speak identify_as own
-    """
-)
-_CALLING = any_of(
-    "mom mother dad father parent woman man student teacher artist writer nurse doctor engineer"
-)
-_SOME = rf"(?:(?:{any_of('a an one two three four five some')}|\d+) )?"
-_POSSESSION = rf"(?:{_KIN}|{any_of('dog dogs cat cats pet pets job jobs degree degrees')})"
-_PROFILE = compiled(
-    r"\bmy name is\b|\bcall me [A-Z]",
-    _I_AM
-    + any_of(
-        """
-        allergic from married single divorced engaged pregnant retired vegan vegetarian gay lesbian trans transgender
-        bisexual studying training_to
-        """
-    )
-    + r"\b",
-    _I_AM + r"\d{1,3}\b(?!\s*[%x])",
-    _I_AM + rf"an? (?!{_NOT_A_KIND}\b)",
-    rf"\bas an? (?:\w+ )?{_CALLING}\b",
-    rf"\bI {_ADVERBS}{_LIVING}\b",
-    rf"\bI(?:['’]ve| have)(?: got)? {_SOME}(?:\w+ )?{_POSSESSION}\b",
-    rf"\bmy (?:\w+ )?{_KIN}{_OF_KIN}",
-    rf"\bmy (?:\w+ )?{_OWN}(?:['’]s| is| are| was)\b",
-    r"我(?:是|叫|住在?|来自|來自|今年|有[一两二三四五六七八九十]?(?:个|個|只|隻|份))",
-    r"我的(?:名字|工作|职业|妻子|丈夫|儿子|女儿|妈妈|爸爸|父母|家)",
-    r"私(?:は|の)[^。]{1,20}(?:です|ています|住んで|働いて)|저는 [^.]{1,20}(?:입니다|이에요|예요|살)",
-)
 
 
 @dataclass(frozen=True)
@@ -98,18 +20,22 @@ EVENTS = Route("events")
 PROFILE = Route("profile")
 
 
-def route(sentence: str, *, dated: bool, to_assistant: bool, known: dict[str, Entity]) -> Route:
+def route(sentence: str, *, dated: bool, to_assistant: bool, known: Mapping[str, Entity]) -> Route:
     """Where a sentence of a speaker belongs, as it was said.
 
     What has a date happened once and is an event. `known` are the entities of the conversation by name.
     """
-    if to_assistant and _DIRECTIVE.match(sentence):
-        return Route("preferences", (("topic", topic_of(sentence, default="instructions")),))
+    if to_assistant and is_instruction(sentence):
+        return _preference(topic_of(sentence, default="instructions"))
     if dated:
         return EVENTS
-    if _PREFERENCE.search(sentence) and not _OF_THE_LISTENER.match(sentence):
-        return Route("preferences", (("topic", topic_of(sentence)),))
+    if is_preference(sentence):
+        return _preference(topic_of(sentence))
     entity = entity_in(sentence, known)
     if entity is not None:
         return Route("entities", (("category", entity.category), ("name", entity.name)))
-    return PROFILE if _PROFILE.search(sentence) else EVENTS
+    return PROFILE if is_profile(sentence) else EVENTS
+
+
+def _preference(topic: str) -> Route:
+    return Route("preferences", (("topic", topic),))

@@ -135,7 +135,7 @@ def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
     if about.has_assistant and not voice.is_assistant and is_request(said[0]):
         line = wording.asked(" ".join(said), voice, turn.at.date())
     else:
-        line = wording.worded(said, voice, turn.at.date(), about.names)
+        line = wording.worded(said, voice, turn.at.date(), about)
     quote = turn.text[group[0].start : group[-1].end][:MAX_LINE]
     return Line(
         line.text,

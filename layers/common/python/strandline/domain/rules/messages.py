@@ -33,6 +33,11 @@ class Conversation:
         """The words of the speakers' names and their short forms."""
         return name_words(self.speakers)
 
+    def listener(self, voice: Voice) -> Voice | None:
+        """Whom `voice` talks to, where that is certain: the other one of two."""
+        others = [v for v in self.speakers if v != voice]
+        return others[0] if len(others) == 1 else None
+
     @cached_property
     def has_assistant(self) -> bool:
         return any(v.is_assistant for v in self.speakers)

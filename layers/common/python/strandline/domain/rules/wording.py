@@ -8,9 +8,13 @@ from strandline.domain.rules.dates import gloss, resolve
 from strandline.domain.rules.dates.calendar_words import day_text
 from strandline.domain.rules.dates.tense import is_time_bound
 from strandline.domain.rules.grammar import has_first_person, to_third_person
+from strandline.domain.rules.messages import Conversation
+from strandline.domain.rules.patterns import compiled, words_of
 from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.words import is_foreign
+
+_YOU = compiled(words_of("you your yours yourself you're you've you'll you'd"))
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,13 @@ class Worded:
     told: bool = False
 
 
-def worded(said: Sequence[str], voice: Voice, at: date, listeners: Collection[str]) -> Worded:
+def worded(said: Sequence[str], voice: Voice, at: date, about: Conversation) -> Worded:
     """What `voice` said on `at`, so that it can be understood by itself, later.
 
     A statement without a date of its own gets the day it was said behind it where it is only true of its time, and
     where it is in a language whose tenses are not known here.
     """
-    line = _third_person(said, voice, at, listeners) or quoted(said, voice, at)
+    line = _third_person(said, voice, at, about.names) or _quoted(said, voice, at, about)
     if line.dated or voice.is_assistant:
         return line
     if is_foreign(said[0]):
@@ -44,12 +48,14 @@ def asked(said: str, voice: Voice, at: date) -> Worded:
     return Worded(f"{voice.at_start} asked: {text}")
 
 
-def quoted(said: Sequence[str], voice: Voice, at: date) -> Worded:
-    """What `voice` said, as it was said, relative dates explained in square brackets."""
+def _quoted(said: Sequence[str], voice: Voice, at: date, about: Conversation) -> Worded:
+    """What `voice` said, as it was said, relative dates explained in square brackets; and whom `you` means."""
     glossed = [gloss(s, at) for s in said]
     space = "" if is_unspaced(said[0]) else " "
     text = _in_quotes(space.join(g.text for g in glossed))
-    return Worded(f"{voice.at_start} said: {text}", any(g.dated for g in glossed))
+    listener = about.listener(voice) if _YOU.search(text) else None
+    to = f" to {listener.name}" if listener else ""
+    return Worded(f"{voice.at_start} said{to}: {text}", any(g.dated for g in glossed))
 
 
 def with_question(line: str, question: str, short_answer: str) -> str:
