@@ -56,6 +56,13 @@ class Journal:
         rows = self._database.execute("SELECT item FROM items WHERE name = ?", (table,))
         return [json.loads(item) for (item,) in rows]
 
+    def forget_expired(self, table: str, attribute: str) -> None:
+        """Removes the items whose time to live has passed; ministack removes its own."""
+        self._database.execute(
+            "DELETE FROM items WHERE name = ? AND CAST(json_extract(item, ?) AS REAL) < ?",
+            (table, f'$."{attribute}".N', time.time()),
+        )
+
     def put_message(self, message_id: str, queue: str, request: Any) -> None:
         row = (message_id, queue, json.dumps(request), time.time())
         self._database.execute("REPLACE INTO messages VALUES (?, ?, ?, ?)", row)
@@ -84,6 +91,7 @@ class Journaled:
         self._order = asyncio.Lock()
         self._after = {
             DYNAMODB + "CreateTable": self._table_created,
+            DYNAMODB + "UpdateTimeToLive": self._expiry_set,
             DYNAMODB + "PutItem": self._item_written,
             DYNAMODB + "UpdateItem": self._item_written,
             DYNAMODB + "DeleteItem": self._item_written,
@@ -119,6 +127,11 @@ class Journaled:
         for first in range(0, len(items), BATCH):
             puts = [{"PutRequest": {"Item": item}} for item in items[first : first + BATCH]]
             await _ask(scope, DYNAMODB + "BatchWriteItem", {"RequestItems": {table: puts}})
+
+    async def _expiry_set(self, _scope: Scope, request: Any, _answer: Any) -> None:
+        self._journal.forget_expired(
+            request["TableName"], request["TimeToLiveSpecification"]["AttributeName"]
+        )
 
     async def _item_written(self, scope: Scope, request: Any, _answer: Any) -> None:
         await self._keep(scope, request["TableName"], request.get("Key") or request["Item"])

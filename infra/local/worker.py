@@ -62,7 +62,7 @@ class LogLine(logging.Formatter):
 def _log() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(LogLine())
-    logging.basicConfig(handlers=[handler], level=os.environ.get("LOG_LEVEL", "INFO"))
+    logging.basicConfig(handlers=[handler], level=os.environ.get("LOG_LEVEL", "INFO").upper())
 
 
 def _failure(error: BaseException) -> dict[str, Any]:

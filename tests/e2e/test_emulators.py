@@ -180,6 +180,17 @@ def test_batches_and_transactions_are_kept(aws: Aws) -> None:
     assert {each["sk"]["S"]: each["n"]["N"] for each in found} == {"batch": "2", "updated": "3", "put": "4"}
 
 
+def test_expired_items_are_forgotten(aws: Aws) -> None:
+    table = aws.names["StateTable"]
+    for name, expires in (("old", time.time() - 1), ("new", time.time() + 3600)):
+        aws.dynamodb.put_item(TableName=table, Item={**item(name, 1), "expires_at": {"N": str(int(expires))}})
+    aws.kill()
+    aws.start()  # brings both back, as a table that deletes late; forgets the old one
+    aws.kill()
+    aws.start()
+    assert [each["sk"]["S"] for each in aws.dynamodb.scan(TableName=table)["Items"]] == ["new"]
+
+
 def test_ordered_messages_come_back_in_order(aws: Aws) -> None:
     queue = aws.names["MergeQueue"]
     for number in range(5):
