@@ -83,6 +83,27 @@ def test_what_is_only_true_of_its_time_gets_the_day_it_was_said() -> None:
     assert said("Boats float on the water.") == ['Ann said: "Boats float on the water."']
 
 
+@pytest.mark.parametrize(
+    "age", ["I'm 34.", "I am thirty-four and happy.", "My son is 6 years old.", "My son turned sixteen."]
+)
+def test_an_age_is_of_its_day(age: str) -> None:
+    (line,) = said(age)
+    assert line.endswith(" (8 May 2023)")
+
+
+def test_you_is_explained_where_two_talk() -> None:
+    two = transcript(("user", "Ann", "You sold my boat."), ("user", "Bob", "It sank in Rome."))
+    assert texts(extract(two))[0] == 'Ann said to Bob: "You sold my boat." (8 May 2023)'
+    three = transcript(("user", "Ann", "You sold my boat."), ("user", "Bob", "Ok."), ("user", "Cy", "Ok."))
+    assert texts(extract(three)) == ['Ann said: "You sold my boat." (8 May 2023)']
+
+
+def test_a_question_that_tells_something_is_kept() -> None:
+    assert said("I got the job, can you believe it?") == [
+        'Ann said: "I got the job, can you believe it?" (8 May 2023)'
+    ]
+
+
 def test_a_sentence_that_leans_on_another_stays_with_it() -> None:
     assert said("I went to the opera in 2015. It was dull and long. My feet ached.") == [
         "Ann went to the opera in 2015. It was dull and long.",

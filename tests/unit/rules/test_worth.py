@@ -81,7 +81,9 @@ def test_questions(said: str) -> None:
     assert is_question(said)
 
 
-@pytest.mark.parametrize("said", ["I know.", "Why not!", "Maybe ?no", "我很好。"])
+@pytest.mark.parametrize(
+    "said", ["I know.", "Why not!", "I got the job, can you believe it?", "Maybe ?no", "我很好。"]
+)
 def test_no_questions(said: str) -> None:
     assert not is_question(said)
 
@@ -105,6 +107,7 @@ def test_yes_or_no(said: str, answer: bool) -> None:
         ('{"name": "a", "n": [1, 2]};', False),
         ("2024-03-06 10:15:00 | 200 | 0.0012", False),
         ("Here is the list:", False),
+        ("I am 34.", True),
     ],
 )
 def test_prose(said: str, prose: bool) -> None:

@@ -11,6 +11,7 @@ from strandline.domain.rules.verbs import BASE
 from strandline.domain.rules.words import content, words
 
 _QUESTION = re.compile(r"[?？][\"'”’」』)\]\s!！]*\Z|(?:か|吗|呢|嗎|까요?|나요)[。.\s]*\Z")
+_TAGGED = re.compile(r"(?:I|We|My|Our)\b(?! (?:wonder|was wondering|guess))[^?,]{6,200}, ")
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[\w,;] )[A-Z]\w+")
 _PUNCTUATION = re.compile(r"[\W_]+")
 _MIN_UNSPACED = 3
@@ -56,11 +57,13 @@ _REQUEST_VERBS = BASE | frozenset(
     """.split()
 )
 _MIN_LETTER_SHARE = 0.5
+_SHORT = 16
 _MIN_ANSWER_WORDS = 4
 
 
 def is_question(sentence: str) -> bool:
-    return _QUESTION.search(sentence) is not None
+    """Whether it only asks; `I got the job, can you believe it?` also tells something."""
+    return _QUESTION.search(sentence) is not None and _TAGGED.match(sentence) is None
 
 
 def is_yes_or_no(sentence: str) -> bool:
@@ -83,7 +86,11 @@ def is_prose(sentence: str) -> bool:
     letters = len(_LETTER.findall(sentence)) + sentence.count(" ")
     signs = len(_CODE_SIGN.findall(_NOT_CODE.sub("", sentence)))
     is_code = signs >= _MIN_CODE_SIGNS and signs > _MAX_CODE_SHARE * len(sentence)
-    return letters >= _MIN_LETTER_SHARE * len(sentence) and not is_code and not sentence.endswith((":", "："))
+    return (
+        (len(sentence) < _SHORT or letters >= _MIN_LETTER_SHARE * len(sentence))
+        and not is_code
+        and not sentence.endswith((":", "："))
+    )
 
 
 def is_request(sentence: str) -> bool:

@@ -17,6 +17,7 @@ _FUTURE = compiled(
     r"['’]ll\b",
     _PROGRESSIVE,
 )
+_AGE = r"(?:\d{1,3}|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\w+teen)"
 _OF_THESE_DAYS = compiled(
     words_of(
         """
@@ -24,6 +25,7 @@ _OF_THESE_DAYS = compiled(
         soon finally new started starting already so_far this_time anymore no_longer years_old
         """
     ),
+    rf"(?:['’]m|\b(?:am|is|are|turned)) {_AGE}(?=[.,!;]| (?:and|years?|months?|now)\b|\Z)",
     r"最近|近来|刚刚?|现在|現在|目前|目下|すでに|もうすぐ|요즘|지금|최근",
 )
 _OWN = compiled(words_of("I I'm I've I'd I'll my me we we're we've we'd we'll our us"))
