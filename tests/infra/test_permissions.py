@@ -1,0 +1,220 @@
+"""Every AWS call that a function makes in a whole life of a session is allowed by its own policy in template.yaml.
+
+The real handlers and adapters run on moto, which checks no policies; each call is recorded with the function that made
+it and held against that function's statements.
+"""
+
+import importlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+import moto
+import pytest
+from botocore.client import BaseClient
+from moto.core import DEFAULT_ACCOUNT_ID
+
+from infra.local import gateway, provision
+from infra.local.template import Template, resolve
+from infra.local.triggers import batch_event, failed_ids
+from strandline.entry import settings, wiring
+
+ROOT = Path(__file__).parents[2]
+KEY_HASH = "0e2d44cd4ea95a6ca7b20d8a1a2e4a09ae9a6d8ff10c0f7a1c1a8b3c5c0f1a2b"
+HEADERS = [("x-api-key", "unused"), ("content-type", "application/json")]
+
+# Operations whose IAM action has another name.
+ACTIONS = {
+    "ListObjectsV2": "ListBucket",
+    "ListObjectVersions": "ListBucketVersions",
+    "HeadObject": "GetObject",
+}
+
+
+class Moto:
+    """Stands for the emulators: clients of moto."""
+
+    def client(self, service: Any) -> Any:
+        return boto3.client(service)
+
+
+def needed(service: str, operation: str, request: dict[str, Any], names: dict[str, str]) -> tuple[str, str]:
+    """The IAM action and resource of one call."""
+    action = ACTIONS.get(operation, operation)
+    if operation == "GetObject" and "VersionId" in request:
+        action = "GetObjectVersion"
+    if service == "s3":
+        key = request.get("Key")
+        return f"s3:{action}", f"arn:aws:s3:::{request['Bucket']}" + (f"/{key}" if key else "")
+    if service == "dynamodb":
+        index = request.get("IndexName")
+        return f"dynamodb:{action}", names["StateTable.Arn"] + (f"/index/{index}" if index else "")
+    (queue,) = [name for name, value in names.items() if value == request["QueueUrl"]]
+    return f"sqs:{action}", names[f"{queue}.Arn"]
+
+
+def allowed(function: Any, action: str, resource: str, names: dict[str, str]) -> bool:
+    """Whether a statement of the function's policies names both."""
+    for policy in function["Policies"]:
+        for statement in resolve(policy["Statement"], names):
+            actions, resources = listed(statement["Action"]), listed(statement["Resource"])
+            if action in actions and any(fnmatchcase(resource, pattern) for pattern in resources):
+                return True
+    return False
+
+
+class Deployment:
+    """The functions on moto, and what each of them called."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._routes = template.routes()
+        self._function: str | None = None
+        self.calls: set[tuple[str, str, str]] = set()
+        self.names = provision.names(template, "https://sqs.us-east-1.amazonaws.com")
+        provision.create(template, self.names, Moto())  # type: ignore[arg-type]
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Notes every call of a client, and passes it on."""
+        genuine = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+        def noted(client: Any, operation: str, request: dict[str, Any]) -> Any:
+            if self._function is not None:
+                service = client.meta.service_model.service_name
+                self.calls.add((self._function, *needed(service, operation, request, self.names)))
+            return genuine(client, operation, request)
+
+        with patch.object(BaseClient, "_make_api_call", noted):
+            yield
+
+    def invoke(self, function: str, event: Any) -> Any:
+        """Calls a function's handler."""
+        word = self._template.functions()[function].code.name
+        self._function = function
+        try:
+            return importlib.import_module(f"functions.{word}.handler").handler(event, None)
+        finally:
+            self._function = None
+
+    def ask(self, method: str, path: str, body: Any = None, expected: int = 200) -> Any:
+        """One request over HTTP, authorizer first; the result of its answer."""
+        text = b"" if body is None else json.dumps(body).encode()
+        asked = gateway.Request(method, f"/api/v1{path}", HEADERS, text, "127.0.0.1")
+        found = gateway.match(self._routes, method, asked.path)
+        assert found is not None
+        event = gateway.request_event(asked, *found)
+        self.invoke("AuthorizerFunction", gateway.authorizer_event(event))
+        context = {"account_id": "acme", "user_id": "ann", "role": "user"}
+        event["requestContext"]["authorizer"] = {"lambda": context}
+        answer = gateway.response(self.invoke(found[0].function, event))
+        assert answer.status == expected, answer.body
+        return json.loads(answer.body).get("result")
+
+    def deliver(self) -> None:
+        """Hands every waiting message to its consumer, until all queues are empty."""
+        sqs = boto3.client("sqs")
+        waiting = True
+        while waiting:
+            waiting = False
+            for trigger in self._template.queue_triggers():
+                received = sqs.receive_message(
+                    QueueUrl=self.names[trigger.queue], MessageSystemAttributeNames=["All"]
+                ).get("Messages", [])
+                if received:
+                    waiting = True
+                    answer = self.invoke(trigger.function, batch_event(trigger.queue, received))
+                    assert failed_ids(answer, [each["MessageId"] for each in received]) == set()
+                    for each in received:
+                        sqs.delete_message(
+                            QueueUrl=self.names[trigger.queue], ReceiptHandle=each["ReceiptHandle"]
+                        )
+
+
+@pytest.fixture(scope="module")
+def deployment() -> Iterator[Deployment]:
+    template = Template(ROOT / "template.yaml", {"RootKeySha256": KEY_HASH})
+    with moto.mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(provision, "ACCOUNT", DEFAULT_ACCOUNT_ID)
+        made = Deployment(template)
+        functions = template.functions().values()
+        for name, value in resolve(next(iter(functions)).environment, made.names).items():
+            monkeypatch.setenv(name, value)
+        forget()
+        with made.recording():
+            live(made)
+        yield made
+    forget()
+
+
+def forget() -> None:
+    """What warm functions remember."""
+    for remembered in (settings.settings, wiring.services, wiring.library):
+        remembered.cache_clear()
+
+
+def live(made: Deployment) -> None:
+    """A session from its first message to its end, with everything that can be asked about it."""
+    talk = [
+        {"role": "user", "content": "I am Ann. I like sailing. On 7 May 2023 I met Caroline in Lisbon."}
+    ] * 3
+    made.ask("POST", "/sessions", {"session_id": "s"})
+    made.ask("POST", "/sessions/s/messages", talk[0])
+    made.ask("POST", "/sessions/s/messages/batch", {"messages": talk})
+    made.ask(
+        "POST", "/sessions/new/messages/batch", {"messages": [{"role": "user", "content": "x" * 70_000}] * 3}
+    )
+    task = made.ask("POST", "/sessions/s/commit", {})["task_id"]
+    made.deliver()
+    assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
+    session = {"account_id": "acme", "user_id": "ann", "session_id": "new"}
+    body = json.dumps({"type": "CommitRequested", "version": 1, "session": session})
+    boto3.client("sqs").send_message(QueueUrl=made.names["CommitQueue"], MessageBody=body)
+    made.deliver()
+    for path in ("/sessions", "/sessions/s", "/sessions/s/messages", "/sessions/s/context", "/memories"):
+        made.ask("GET", path)
+    made.ask("GET", "/sessions/s/archives/archive_001")
+    for what in ({"query": "sailing"}, {"query": "sailing", "context_type": "message", "session_id": "s"}):
+        made.ask("POST", "/search/find", what)
+    path = made.ask("GET", "/memories")[0]["path"]
+    made.ask("PUT", f"/memories/{path}", {"content": "# Mine\n\nI like rowing.\n"})
+    made.ask("DELETE", f"/memories/{path}")
+    made.ask("GET", "/sessions/unknown", expected=404)
+    made.ask("DELETE", "/sessions/s")
+    made.invoke("SweepFunction", {})
+
+
+def test_every_call_is_allowed(deployment: Deployment, functions: dict[str, Any]) -> None:
+    refused = {
+        call
+        for call in deployment.calls
+        if not allowed(functions[call[0]], call[1], call[2], deployment.names)
+    }
+    assert refused == set()
+
+
+def test_every_function_called_something(deployment: Deployment, functions: dict[str, Any]) -> None:
+    assert {function for function, _, _ in deployment.calls} == functions.keys()
+
+
+def test_the_check_refuses(deployment: Deployment, functions: dict[str, Any]) -> None:
+    bucket = deployment.names["MemoryBucket.Arn"]
+    refused = [
+        ("AuthorizerFunction", "dynamodb:PutItem", deployment.names["StateTable.Arn"]),
+        ("AppendFunction", "s3:PutObject", f"{bucket}/v1/a/u/memories/profile.md"),
+        ("AppendFunction", "s3:DeleteObject", f"{bucket}/v1/a/u/sessions/s/head.json"),
+        ("ExtractFunction", "sqs:SendMessage", deployment.names["CommitQueue.Arn"]),
+        ("ApiFunction", "s3:GetObject", f"{bucket}/elsewhere"),
+    ]
+    assert not any(
+        allowed(functions[name], action, resource, deployment.names) for name, action, resource in refused
+    )
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
