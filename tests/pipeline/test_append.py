@@ -201,7 +201,6 @@ def test_a_repeat_after_a_lost_answer_is_not_refused_for_its_expected_seq(world:
     assert list(again.receipts) == [Receipt("n1", 2, duplicate=True)]
 
 
-@pytest.mark.xfail(strict=True, reason="the session list is written before the expectation is looked at")
 def test_an_expectation_of_a_session_that_is_not_there_leaves_no_trace(world: World) -> None:  # B-A10
     with pytest.raises(Aborted) as refused:
         run_append(world.services(), AppendRequest(ALICE, "s", said(["a"]), 5))

@@ -183,7 +183,6 @@ def test_a_session_that_is_created_by_its_first_message(kind: str) -> None:  # B
         assert [row["session_id"] for row in world.rows("SESSIONS#")] == ["s"], f"call {at}"
 
 
-@pytest.mark.xfail(strict=True, reason="the repeat writes a second line, at its own time of creation")
 def test_a_session_whose_first_write_died_is_listed_once(world: World) -> None:  # B-A2 B-A16
     world.kill(2, before=True)  # the head's PUT; the line in the list is written
     with pytest.raises(Killed):
@@ -218,7 +217,6 @@ def test_a_delete_that_dies_is_finished_by_the_sweep(kind: str) -> None:  # B-A1
         assert world.find("tea sundays memory", limit=50, context_type="message") == []
 
 
-@pytest.mark.xfail(strict=True, reason="only the delete itself takes the line out of the session list")
 def test_a_session_whose_delete_died_leaves_the_session_list() -> None:  # B-A15
     for world in dying_deletes("killed after"):
         with going_on():

@@ -114,17 +114,7 @@ def test_after_a_racing_delete_no_task_is_left(race: str) -> None:  # B-A15
         assert world.rows("TASKS#") == [], f"call {at}"
 
 
-@pytest.mark.parametrize(
-    "race",
-    [
-        pytest.param(
-            "commit",
-            marks=pytest.mark.xfail(strict=True, reason="the commit puts the line into the list again"),
-        ),
-        "extract",
-        "merge",
-    ],
-)
+@pytest.mark.parametrize("race", ["commit", "extract", "merge"])
 def test_after_a_racing_delete_the_session_is_not_listed(race: str) -> None:  # B-A15
     for at, world in races(race, delete):
         world.heal()

@@ -170,10 +170,6 @@ def test_after_a_vanished_archive_the_session_goes_on(world: World) -> None:  # 
     assert world.find("oboe") == ["I play the oboe"]
 
 
-VANISHED = "an archive whose object is gone is an error of ours in every read"
-
-
-@pytest.mark.xfail(strict=True, reason=VANISHED)
 def test_the_context_with_a_vanished_archive_shows_what_is_there(world: World) -> None:  # B-B15
     vanish(world)
     until_given_up(world)
@@ -185,7 +181,6 @@ def test_the_context_with_a_vanished_archive_shows_what_is_there(world: World) -
     assert context.failed_archives == 1
 
 
-@pytest.mark.xfail(strict=True, reason=VANISHED)
 def test_a_message_search_with_a_vanished_archive_finds_what_is_there(world: World) -> None:  # B-B15
     vanish(world)
     until_given_up(world)

@@ -78,7 +78,6 @@ def test_a_late_success_wins_over_a_failure(world: World) -> None:  # B-B15
     assert task.get(world.services(), ALICE, done.task_id)["status"] == "completed"
 
 
-@pytest.mark.xfail(strict=True, reason="the task follows a failure that the head has refused")
 def test_a_late_failure_changes_nothing(world: World) -> None:  # B-B15
     done = committed(world)
     request = world.extract_queue.sent[0]

@@ -76,12 +76,7 @@ def append(world: World) -> None:
     world.append("s", "hello")
 
 
-SAME_INSTANT = "the loser's line has the same key as the winner's when both began in the same millisecond"
-
-
-@pytest.mark.parametrize(
-    "apart", [pytest.param(0, marks=pytest.mark.xfail(strict=True, reason=SAME_INSTANT)), 1]
-)
+@pytest.mark.parametrize("apart", [0, 1])
 @pytest.mark.parametrize("first", [create, append])
 @pytest.mark.parametrize("second", [create, append])
 def test_of_two_that_create_a_session_at_once_one_line_is_left(
@@ -103,7 +98,6 @@ def test_of_two_that_create_a_session_at_once_one_line_is_left(
     raise AssertionError("so many calls")
 
 
-@pytest.mark.xfail(strict=True, reason=SAME_INSTANT)
 def test_a_refused_create_leaves_the_list_alone(world: World) -> None:  # B-A1
     world.create("s")
     with pytest.raises(AlreadyExists):

@@ -17,7 +17,7 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
-from strandline.ports import Model
+from strandline.ports import Model, TokenCounter
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from tests.fakes import (
@@ -53,6 +53,7 @@ class World:
         self.merge_queue = MemoryQueue(fifo=True)
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
         self.model: Model = model or Echo()
+        self.tokens: TokenCounter = WordCounter()
         self.mend()
         self._late = self.objects.faults
 
@@ -63,7 +64,7 @@ class World:
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
             model=lambda: self.model,
-            tokens=WordCounter(),
+            tokens=self.tokens,
             clock=self.clock,
             ids=self.ids,
         )

@@ -1,0 +1,312 @@
+"""Commit, its task, its archive and the context, as a client sees them."""
+
+import re
+from typing import Any
+
+import pytest
+
+from strandline.entry.wiring import RuleModel
+from tests.handlers.service import Client, Service
+from tests.pipeline.models import Refusing
+
+PROSE = "the answer is prose: 'Sure, I can help with that'"
+
+
+def failing(service: Service, times: int, *, final: bool = False) -> None:
+    service.world.model = Refusing(times=times, final=final)
+    service.cold()
+
+
+@pytest.mark.parametrize("keep", [0, 1, 10_000])
+def test_nothing_to_commit(alice: Client, keep: int) -> None:  # B-B1
+    alice.create("s")
+    assert alice.commit("s", keep_recent_count=keep).result == {
+        "session_id": "s",
+        "status": "skipped",
+        "archived": False,
+        "task_id": None,
+        "reason": "no_messages",
+    }
+
+
+@pytest.mark.parametrize("keep", [2, 3, 10_000])
+def test_everything_in_the_keep_window(alice: Client, keep: int) -> None:  # B-B1
+    alice.batch("s", "a", "b")
+    result = alice.commit("s", keep_recent_count=keep).result
+    assert (result["status"], result["archived"], result["task_id"]) == ("skipped", False, None)
+    assert result["reason"] == "all_within_keep_window"
+    assert alice.look("s").result["message_count"] == 2
+
+
+@pytest.mark.parametrize("body", [None, {}, {"keep_recent_count": 0}, {"unknown": 1}])
+def test_a_commit(alice: Client, body: Any) -> None:  # B-B1
+    alice.batch("s", "a", "b", "c")
+    result = alice.post("/sessions/s/commit", body).result
+    assert result["session_id"] == "s"
+    assert (result["status"], result["archived"]) == ("accepted", True)
+    assert result["archive_uri"] == "viking://user/alice/sessions/s/archives/archive_001"
+    assert (result["first_seq"], result["last_seq"]) == (1, 3)
+    assert re.fullmatch(r"20260101000000000-[0-9a-f]{16}", result["task_id"])
+
+
+@pytest.mark.parametrize("keep", [-1, 10_001, "x", 1.5, None, True])
+def test_a_keep_window_that_is_none(alice: Client, keep: Any) -> None:  # B-B1
+    alice.append("s", "a")
+    answer = alice.commit("s", keep_recent_count=keep)
+    if keep is True:
+        assert answer.status in (200, 400)  # JSON true may count as 1
+        return
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert alice.look("s").result["message_count"] == 1
+
+
+def test_a_dry_run_changes_nothing(alice: Client) -> None:
+    alice.batch("s", "a", "b", "c")
+    result = alice.commit("s", keep_recent_count=1, dry_run=True).result
+    assert (result["archived"], result["first_seq"], result["last_seq"]) == (False, 1, 2)
+    assert alice.look("s").result["commit_count"] == 0
+
+
+def test_right_after_a_commit(service: Service, alice: Client) -> None:  # B-B2
+    alice.batch("s", "one two", "three", "four")
+    service.world.clock.advance(5)
+    task = alice.commit("s").result["task_id"]
+
+    shown = alice.look("s").result
+    assert (shown["message_count"], shown["total_message_count"], shown["commit_count"]) == (0, 3, 1)
+    assert (shown["pending_tokens"], shown["last_commit_at"]) == (0, "2026-01-01T00:00:05.000Z")
+    assert shown["archives"] == {"pending": 1, "completed": 0, "failed": 0}
+    assert alice.get(f"/tasks/{task}").result["status"] == "pending"
+
+    alice.append("s", "five")
+    shown = alice.look("s").result
+    assert (shown["message_count"], shown["total_message_count"], shown["commit_count"]) == (1, 4, 1)
+
+
+def test_a_second_commit_finds_nothing(service: Service, alice: Client) -> None:  # B-B3
+    alice.batch("s", "a", "b")
+    assert alice.commit("s").result["archived"] is True
+    assert alice.commit("s").result["reason"] == "no_messages"
+    service.pump()
+    assert alice.log("s") == [(1, "a"), (2, "b")]
+    assert alice.look("s").result["commit_count"] == 1
+
+
+def test_what_comes_while_the_archive_is_extracted_is_live(service: Service, alice: Client) -> None:  # B-B4
+    alice.append("s", "before")
+    alice.commit("s")
+    alice.append("s", "meanwhile")
+    service.pump()
+    assert alice.look("s").result["message_count"] == 1
+    assert [m["content"] for m in alice.context("s").result["messages"]] == ["meanwhile"]
+
+
+def test_a_task_on_its_way(service: Service, alice: Client) -> None:  # B-B2
+    alice.append("s", "I love the cello.")
+    task = alice.commit("s").result["task_id"]
+    shown = alice.get(f"/tasks/{task}").result
+    assert {k: shown[k] for k in ("task_id", "task_type", "status", "stage", "resource_id", "error")} == {
+        "task_id": task,
+        "task_type": "session_commit",
+        "status": "pending",
+        "stage": "commit",
+        "resource_id": "s",
+        "error": None,
+    }
+    service.deliver("ExtractQueue", service.world.extract_queue)
+    assert alice.get(f"/tasks/{task}").result["status"] == "running"
+    service.pump()
+    shown = alice.get(f"/tasks/{task}").result
+    assert (shown["status"], shown["error"]) == ("completed", None)
+    assert shown["result"]["session_id"] == "s"
+    assert shown["result"]["memories_extracted"]["total"] == 1
+
+
+@pytest.mark.parametrize("task", ["nothing", "..", "%2e%2e", "a%2Fb", "\u4f60"])
+def test_a_task_that_is_not_there(alice: Client, task: str) -> None:  # B-A14
+    from urllib.parse import quote
+
+    assert alice.get(f"/tasks/{quote(task, safe='%')}").status == 404
+
+
+def test_an_archive_as_it_comes_along(service: Service, alice: Client) -> None:  # B-D1
+    alice.batch("s", "I love the cello.", "So do I.")
+    alice.commit("s")
+    shown = alice.get("/sessions/s/archives/archive_001").result
+    assert (shown["archive_id"], shown["status"], shown["abstract"]) == ("archive_001", "pending", "")
+    assert [m["content"] for m in shown["messages"]] == ["I love the cello.", "So do I."]
+    assert (shown["first_seq"], shown["last_seq"]) == (1, 2)
+    service.pump()
+    shown = alice.get("/sessions/s/archives/archive_001").result
+    assert shown["status"] == "completed"
+    assert shown["abstract"] and shown["overview"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["archive_002", "archive_000", "archive_1", "archive_-01", "1", "archive_٠٠١", "archive_999999999"],
+)
+def test_an_archive_that_is_not_there(alice: Client, name: str) -> None:
+    from urllib.parse import quote
+
+    alice.remember("s", "I love the cello.")
+    assert alice.get(f"/sessions/s/archives/{quote(name)}").refusal == (404, "NOT_FOUND")
+
+
+# ---- context
+
+
+def shown(client: Client, session: str = "s") -> list[str]:
+    return [m["content"] for m in client.context(session).result["messages"]]
+
+
+def test_the_context_while_an_archive_is_pending_completed_and_after(service: Service, alice: Client) -> None:
+    # B-D1
+    alice.batch("s", "I love the cello.", "It is a large one.")
+    alice.commit("s")
+    alice.append("s", "live")
+    assert shown(alice) == ["I love the cello.", "It is a large one.", "live"]
+    assert alice.context("s").result["latest_archive_overview"] == ""
+
+    service.pump()
+    result = alice.context("s").result
+    assert [m["content"] for m in result["messages"]] == ["live"]
+    assert "cello" in result["latest_archive_overview"]
+    assert result["pre_archive_abstracts"] == []
+    assert {k: result["stats"][k] for k in ("totalArchives", "includedArchives", "failedArchives")} == {
+        "totalArchives": 1,
+        "includedArchives": 1,
+        "failedArchives": 0,
+    }
+    assert result["estimatedTokens"] == result["stats"]["activeTokens"] + result["stats"]["archiveTokens"]
+
+
+def test_two_pending_archives_and_live_messages_in_order(service: Service, alice: Client) -> None:  # B-D1
+    for n in range(2):
+        alice.batch("s", f"first {n}", f"second {n}")
+        alice.commit("s")
+    alice.append("s", "live")
+    assert shown(alice) == ["first 0", "second 0", "first 1", "second 1", "live"]
+
+
+def test_an_archive_that_is_done_before_an_older_one(service: Service, alice: Client) -> None:  # B-D1
+    """Overview and messages together always cover everything: the older one stays visible until it is done."""
+    alice.append("s", "older: cello")
+    alice.commit("s")
+    (held,) = service.world.extract_queue.receive(1)
+    alice.append("s", "newer: oboe")
+    alice.commit("s")
+    service.pump()
+    assert shown(alice) == ["older: cello"]
+    service.world.extract_queue.back(held)
+    service.pump()
+    assert shown(alice) == []
+
+
+def test_the_context_of_a_failed_archive(service: Service, alice: Client) -> None:  # B-D1 B-B15
+    failing(service, 99)
+    alice.remember("s", "I love the cello.")
+    alice.append("s", "live")
+    assert shown(alice) == ["I love the cello.", "live"]
+    assert alice.context("s").result["stats"]["failedArchives"] == 1
+
+
+@pytest.mark.parametrize(("budget", "texts"), [(128_000, 3), (100, 3), (20, 2), (11, 1), (1, 0), (0, 0)])
+def test_the_newest_messages_within_the_budget(alice: Client, budget: int, texts: int) -> None:
+    alice.batch("s", *(f"message of six words number {n}" for n in range(3)))
+    result = alice.context("s", token_budget=budget).result
+    expected = [f"message of six words number {n}" for n in range(3)][3 - texts :]
+    assert [m["content"] for m in result["messages"]] == expected
+    assert result["estimatedTokens"] <= budget
+
+
+@pytest.mark.parametrize("budget", [-1, -128_000])
+def test_a_negative_budget(alice: Client, budget: int) -> None:
+    alice.append("s", "x")
+    error = alice.context("s", token_budget=budget).error
+    assert (error["code"], error["details"]) == (
+        "INVALID_ARGUMENT",
+        {"field": "token_budget", "value": budget},
+    )
+
+
+# ---- failure and retry
+
+
+@pytest.mark.parametrize("final", [True, False])
+def test_an_extraction_that_fails_for_good(service: Service, alice: Client, final: bool) -> None:  # B-B15
+    failing(service, 99, final=final)
+    task = alice.remember("s", "I love the cello.")
+
+    shown = alice.get(f"/tasks/{task}").result
+    assert (shown["status"], shown["stage"], shown["error"]) == ("failed", "extract", PROSE)
+    assert service.world.model.refused == (1 if final else 5)  # type: ignore[attr-defined]
+    assert alice.get("/sessions/s/archives/archive_001").result["status"] == "failed"
+    assert alice.look("s").result["archives"] == {"pending": 0, "completed": 0, "failed": 1}
+    assert service.dead == []
+    assert alice.get("/memories").result == []
+
+
+def test_the_session_goes_on_and_the_retry_completes(service: Service, alice: Client) -> None:  # B-B15
+    failing(service, 5)
+    task = alice.remember("s", "cello: I love it")
+    alice.remember("s", "oboe: I love it")
+    assert alice.look("s").result["archives"] == {"pending": 0, "completed": 1, "failed": 1}
+
+    assert alice.post(f"/tasks/{task}/retry").result["status"] == "pending"
+    service.pump()
+
+    assert alice.get(f"/tasks/{task}").result["status"] == "completed"
+    assert alice.look("s").result["archives"] == {"pending": 0, "completed": 2, "failed": 0}
+    assert [row["path"] for row in alice.get("/memories").result] == [
+        "preferences/cello.md",
+        "preferences/oboe.md",
+    ]
+    assert alice.context("s").result["messages"] == []
+
+
+def test_a_completed_task_is_not_retried(alice: Client) -> None:  # B-B15
+    task = alice.remember("s", "I love the cello.")
+    assert alice.post(f"/tasks/{task}/retry").refusal == (412, "FAILED_PRECONDITION")
+
+
+def test_an_archive_that_vanished(service: Service, alice: Client) -> None:  # B-B15
+    alice.append("s", "I love the cello.")
+    task = alice.commit("s").result["task_id"]
+    (key,) = service.world.stored("/messages.")
+    service.world.objects.delete(key)
+    service.pump()
+
+    shown = alice.get(f"/tasks/{task}").result
+    assert (shown["status"], shown["error"]) == ("failed", "the archive's messages are not in the bucket")
+    alice.append("s", "still here")
+    assert alice.context("s").status == 200
+    assert alice.get("/sessions/s/messages").status == 200
+    alice.remember("s", "I love the oboe.")
+    assert len(alice.find("oboe")) == 1
+    assert alice.post(f"/tasks/{task}/retry").result["status"] == "pending"
+    service.pump()
+    assert alice.get(f"/tasks/{task}").result["status"] == "failed"
+
+
+@pytest.mark.parametrize("model", [RuleModel, lambda: Refusing(times=0)])
+def test_every_message_delivered_again(service: Service, alice: Client, model: Any) -> None:  # B-B16
+    service.world.model = model()
+    service.cold()
+    task = alice.remember("s", "cello: I love the cello.")
+    before = (
+        {key: (service.world.writes(key), service.world.body(key)) for key in service.world.stored()},
+        alice.look("s").result,
+        alice.get(f"/tasks/{task}").result["result"],
+    )
+
+    service.world.extract_queue.send(service.world.extract_queue.sent[0])
+    service.world.merge_queue.send(service.world.merge_queue.sent[0])
+    service.cold()
+    service.pump()
+
+    assert before == (
+        {key: (service.world.writes(key), service.world.body(key)) for key in service.world.stored()},
+        alice.look("s").result,
+        alice.get(f"/tasks/{task}").result["result"],
+    )

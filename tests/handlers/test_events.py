@@ -1,0 +1,126 @@
+"""The sample events: one for every route, message version and schedule, and each is answered as it stands."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from strandline.domain.contracts import CommitRequested, ExtractRequested, MergeRequested
+from strandline.entry.api import app
+from tests.handlers.service import Client, Service
+
+EVENTS = Path(__file__).parents[2] / "events"
+MESSAGES: dict[str, type[BaseModel]] = {
+    "commit.v1": CommitRequested,
+    "extract.v1": ExtractRequested,
+    "merge.v1": MergeRequested,
+}
+FUNCTIONS = {
+    "api": "ApiFunction",
+    "append": "AppendFunction",
+    "authorizer": "AuthorizerFunction",
+    "commit": "CommitFunction",
+    "extract": "ExtractFunction",
+    "merge": "MergeFunction",
+    "sweep": "SweepFunction",
+}
+STATUS = {"api_task_look": 404, "api_task_retry": 404}  # there is no task of that id yet
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # Powertools leaves the page's files open
+UNDESCRIBED = {"GET /openapi.json", "GET /docs"}
+
+
+def event(name: str) -> Any:
+    return json.loads((EVENTS / f"{name}.json").read_text())
+
+
+def samples(*functions: str) -> list[str]:
+    names = sorted(path.stem for path in EVENTS.glob("*.json"))
+    return [name for name in names if _function(name) in functions]
+
+
+def _function(name: str) -> str:
+    return name.partition(".")[0].partition("_")[0]
+
+
+@pytest.fixture
+def mia(service: Service) -> Client:
+    """What the samples speak of: a session that was committed, with memories, and new messages."""
+    client = service.client("mia", "demo")
+    client.remember("tour", "I moved to Lisbon last week.", "I love the cello.")
+    client.put("/memories/preferences/music.md", {"content": "# Preferences: music\n"})
+    return client
+
+
+@pytest.mark.parametrize("name", samples("api", "append"))
+def test_an_http_sample_is_answered(service: Service, mia: Client, name: str) -> None:
+    if name == "api_session_create":
+        mia.delete("/sessions/tour")
+    answer = service.answer(FUNCTIONS[_function(name)], event(name))
+    assert answer.status == STATUS.get(name, 200), answer.text
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_sample_is_taken(service: Service, name: str) -> None:
+    """Its session is not there (any more): that is silence, not an error."""
+    assert service.invoke(FUNCTIONS[_function(name)], event(name)) == {"batchItemFailures": []}
+
+
+@pytest.mark.parametrize(("name", "model"), MESSAGES.items())
+def test_a_message_sample_is_what_the_contract_says(name: str, model: type[BaseModel]) -> None:
+    (record,) = event(name)["Records"]
+    assert json.loads(model.model_validate_json(record["body"]).model_dump_json()) == json.loads(
+        record["body"]
+    )
+
+
+@pytest.mark.parametrize(("name", "model"), MESSAGES.items())
+def test_the_schema_of_a_message_is_the_one_that_is_published(name: str, model: type[BaseModel]) -> None:
+    """A difference here breaks whoever is still sending or holding the old version: make a new version instead."""
+    schema = event(f"schemas/{model.__name__}.{name.split('.')[1]}")
+    assert model.model_json_schema() == schema
+
+
+def test_the_schedule_sample_is_swept(service: Service) -> None:
+    assert service.invoke("SweepFunction", event("sweep")) == {"due": 0, "failed": 0}
+
+
+def test_the_authorizer_sample_is_let_through_without_an_identity(service: Service) -> None:
+    assert service.invoke("AuthorizerFunction", event("authorizer")) == {"isAuthorized": True, "context": {}}
+
+
+def test_there_is_a_sample_for_every_route() -> None:
+    described = json.loads(app.get_openapi_json_schema(title="Strandline", version="1"))["paths"]
+    routes = {f"{method.upper()} {path}" for path, methods in described.items() for method in methods}
+    sampled = [_described(event(name), list(described)) for name in samples("api", "append")]
+    assert sorted(sampled) == sorted(routes | UNDESCRIBED)
+
+
+def _described(sample: Any, paths: list[str]) -> str:
+    """The described route a sample is for: of those that fit, the one with the fewest variables."""
+    asked = sample["requestContext"]["http"]
+    fits = [path for path in paths if _fits(path, asked["path"])] or [asked["path"]]
+    return f"{asked['method']} {min(fits, key=lambda path: path.count('{'))}"
+
+
+def _fits(path: str, asked: str) -> bool:
+    if path == "/api/v1/memories/{path}":
+        return asked.startswith("/api/v1/memories/")
+    wanted, given = path.split("/"), asked.split("/")
+    return len(wanted) == len(given) and all(
+        w == g or w.startswith("{") for w, g in zip(wanted, given, strict=True)
+    )
+
+
+def test_health_says_ok_without_a_key(service: Service) -> None:
+    answer = service.request("GET", "/health", {}, b"")
+    assert (answer.status, answer.json["status"]) == (200, "ok")
+    assert set(answer.json) == {"status", "version"}
+
+
+def test_the_description_and_its_page_need_no_key(service: Service) -> None:
+    schema = service.request("GET", "/openapi.json", {}, b"").json
+    assert schema["openapi"].startswith("3.")
+    page = service.request("GET", "/docs", {}, b"")
+    assert (page.status, page.headers["content-type"]) == (200, "text/html")
