@@ -6,6 +6,7 @@ it and held against that function's statements.
 
 import importlib
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -26,6 +27,7 @@ from strandline.entry import settings, wiring
 
 ROOT = Path(__file__).parents[2]
 KEY_HASH = "0e2d44cd4ea95a6ca7b20d8a1a2e4a09ae9a6d8ff10c0f7a1c1a8b3c5c0f1a2b"
+HEAL_SECONDS = 1
 HEADERS = [("x-api-key", "unused"), ("content-type", "application/json")]
 
 # Operations whose IAM action has another name.
@@ -138,7 +140,7 @@ class Deployment:
 
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
-    template = Template(ROOT / "template.yaml", {"RootKeySha256": KEY_HASH})
+    template = Template(ROOT / "template.yaml", {"RootKeySha256": KEY_HASH, "HealSeconds": str(HEAL_SECONDS)})
     with moto.mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(provision, "ACCOUNT", DEFAULT_ACCOUNT_ID)
         made = Deployment(template)
@@ -158,35 +160,58 @@ def forget() -> None:
         remembered.cache_clear()
 
 
+TALK = [{"role": "user", "content": "I am Ann. I like sailing. On 7 May 2023 I met Caroline in Lisbon."}] * 3
+
+
 def live(made: Deployment) -> None:
-    """A session from its first message to its end, with everything that can be asked about it."""
-    talk = [
-        {"role": "user", "content": "I am Ann. I like sailing. On 7 May 2023 I met Caroline in Lisbon."}
-    ] * 3
+    """Sessions from their first message to their end, with everything that can be asked about them."""
+    write(made)
+    read(made)
+    change(made)
+    heal(made)
+
+
+def write(made: Deployment) -> None:
     made.ask("POST", "/sessions", {"session_id": "s"})
-    made.ask("POST", "/sessions/s/messages", talk[0])
-    made.ask("POST", "/sessions/s/messages/batch", {"messages": talk})
+    made.ask("POST", "/sessions/s/messages", TALK[0])
+    made.ask("POST", "/sessions/s/messages/batch", {"messages": TALK})
     made.ask(
-        "POST", "/sessions/new/messages/batch", {"messages": [{"role": "user", "content": "x" * 70_000}] * 3}
+        "POST", "/sessions/long/messages/batch", {"messages": [{**TALK[0], "content": "x" * 70_000}] * 3}
     )
     task = made.ask("POST", "/sessions/s/commit", {})["task_id"]
     made.deliver()
     assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
-    session = {"account_id": "acme", "user_id": "ann", "session_id": "new"}
+    session = {"account_id": "acme", "user_id": "ann", "session_id": "long"}
     body = json.dumps({"type": "CommitRequested", "version": 1, "session": session})
     boto3.client("sqs").send_message(QueueUrl=made.names["CommitQueue"], MessageBody=body)
     made.deliver()
+
+
+def read(made: Deployment) -> None:
     for path in ("/sessions", "/sessions/s", "/sessions/s/messages", "/sessions/s/context", "/memories"):
         made.ask("GET", path)
     made.ask("GET", "/sessions/s/archives/archive_001")
+    made.ask("GET", "/sessions/unknown", expected=404)
     for what in ({"query": "sailing"}, {"query": "sailing", "context_type": "message", "session_id": "s"}):
-        made.ask("POST", "/search/find", what)
+        assert made.ask("POST", "/search/find", what)["total"]
+
+
+def change(made: Deployment) -> None:
     path = made.ask("GET", "/memories")[0]["path"]
     made.ask("PUT", f"/memories/{path}", {"content": "# Mine\n\nI like rowing.\n"})
     made.ask("DELETE", f"/memories/{path}")
-    made.ask("GET", "/sessions/unknown", expected=404)
     made.ask("DELETE", "/sessions/s")
+
+
+def heal(made: Deployment) -> None:
+    """A request to extract is lost; the sweep finds the archive, and what a deleted session left."""
+    made.ask("POST", "/sessions/stuck/messages", TALK[0])
+    task = made.ask("POST", "/sessions/stuck/commit", {})["task_id"]
+    boto3.client("sqs").purge_queue(QueueUrl=made.names["ExtractQueue"])
+    time.sleep(HEAL_SECONDS + 0.1)
     made.invoke("SweepFunction", {})
+    made.deliver()
+    assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
 
 
 def test_every_call_is_allowed(deployment: Deployment, functions: dict[str, Any]) -> None:
