@@ -42,6 +42,8 @@ WEEKDAYS = [
     ("I will finish by Friday.", "I will finish by Friday 12 May 2023."),
     ("We go on Monday the 15th.", "We go on Monday 15 May 2023."),
     ("We go on Monday, May 15.", "We go on Monday, 15 May 2023."),
+    ("I need it by Friday.", "I need it by Friday 12 May 2023."),
+    ("The deadline is March 3.", "The deadline is 3 March 2024."),
     ("Friday was nice.", "Friday (5 May 2023) was nice."),
     ("See you at 5 on Friday.", "See you at 5 on Friday."),
     ("I swim on Fridays.", "I swim on Fridays."),

@@ -36,6 +36,9 @@ TOLD = [
     ("Oh wow, I forgot.", "Ann forgot."),
     ("Thanks, Bob, I moved to Oslo.", "Ann moved to Oslo."),
     ("By the way, I moved.", "Ann moved."),
+    ("Remember that I hate soup.", "Ann hates soup."),
+    ("Please note: my flat is cold.", "Ann's flat is cold."),
+    ("I no longer work at Norvik.", "Ann no longer works at Norvik."),
     ("It was hard.", "It was hard."),
 ]
 

@@ -61,7 +61,12 @@ def test_what_has_a_date_is_an_event() -> None:
         ("Always answer in short sentences.", "preferences/instructions"),
         ("Please never delete tests.", "preferences/work"),
         ("Don't use emojis.", "preferences/instructions"),
+        ("Answer in German from now on.", "preferences/instructions"),
+        ("No, use pnpm instead.", "preferences/instructions"),
         ("请不要用英文。", "preferences/instructions"),
+        ("Remember that I hate cilantro.", "preferences/general"),
+        ("Remember: my wife's name is Lea.", "profile"),
+        ("Can you remember that my car is a Volvo?", "profile"),
     ],
 )
 def test_instructions_to_an_assistant_are_preferences(said: str, file: str) -> None:

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -112,3 +115,44 @@ def test_hostile_text_takes_a_bounded_number_of_lines(text: str) -> None:
     answer = extract(transcript(("user", None, text), ("user", "Ann", text)))
     assert sum(len(p.claims) for p in answer.proposals) <= 200
     assert len(answer.overview) < 20_000
+
+
+SCRIPT = """
+import sys
+from strandline.domain.extraction import Transcript
+from strandline.domain.rules import extract
+print(extract(Transcript.model_validate_json(sys.stdin.read())).model_dump_json())
+"""
+
+
+def test_same_bytes_from_another_process_with_another_hash_seed() -> None:
+    said = transcript(
+        (
+            "user",
+            "Ann",
+            "I love hiking, music and books. My dog Max and my cat Mia are old. I moved last week.",
+        ),
+        (
+            "user",
+            "Bob",
+            "I prefer tea to coffee. We went to Rome, Oslo and Bonn in 2015. How are Max and Mia?",
+        ),
+        ("user", "Ann", "Max sleeps, Mia plays. I'm a nurse in Rome."),
+    )
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            input=said.model_dump_json(),
+            capture_output=True,
+            text=True,
+            check=True,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join(sys.path),
+                "PYTHONUTF8": "1",
+            },
+        ).stdout.strip()
+        for seed in ("1", "2")
+    ]
+    assert answers == [extract(said).model_dump_json()] * 2

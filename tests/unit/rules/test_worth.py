@@ -82,7 +82,15 @@ def test_questions(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["I know.", "Why not!", "I got the job, can you believe it?", "Maybe ?no", "我很好。"]
+    "said",
+    [
+        "I know.",
+        "Why not!",
+        "I got the job, can you believe it?",
+        "Can you note that I moved?",
+        "Maybe ?no",
+        "我很好。",
+    ],
 )
 def test_no_questions(said: str) -> None:
     assert not is_question(said)

@@ -33,7 +33,7 @@ _UNSAFE = compiled(
     rf"\b{any_of('war part chapter act type class phase level volume section')} I\b",
     r"[\"“”«»?]|:\s|https?://",
 )
-_NEXT_WORDS = re.compile(r" (?P<word>[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
+_NEXT_WORDS = re.compile(r" (?P<word>no longer|[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
 _COORDINATED = re.compile(
     r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+(?:['’]t)?)\b"
 )
@@ -58,10 +58,8 @@ def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -
     A leading interjection and the name of a listener are left out. A sentence without first person is otherwise
     returned as it is: whose it is must then be clear from what stands before it.
     """
-    if _UNSAFE.search(sentence) or not is_english(sentence):
-        return None
     sentence = without_lead(sentence, listeners)
-    if not _has_subject(sentence):
+    if _UNSAFE.search(sentence) or not is_english(sentence) or not _has_subject(sentence):
         return None
     parts: list[str] = []
     end = mentions = 0
@@ -127,7 +125,7 @@ def _with_verb(sentence: str, at: int, name: str) -> tuple[str, int] | None:
     adverbs = ""
     while (match := _NEXT_WORDS.match(sentence, at)) is not None:
         word = match["word"].replace("’", "'")
-        if word.casefold() not in ADVERB:
+        if word.casefold() not in ADVERB and word != "no longer":
             verb = third_person(word.casefold())
             if verb is None or _verb_goes_on(sentence, match.end(), changed=verb != word):
                 return None

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from strandline.domain.rules.entities import Entity, entity_in
+from strandline.domain.rules.lead import without_lead
 from strandline.domain.rules.statements import is_instruction, is_preference, is_profile
 from strandline.domain.rules.topics import topic_of
 
@@ -25,6 +26,7 @@ def route(sentence: str, *, dated: bool, to_assistant: bool, known: Mapping[str,
 
     What has a date happened once and is an event. `known` are the entities of the conversation by name.
     """
+    sentence = without_lead(sentence, ())
     if to_assistant and is_instruction(sentence):
         return _preference(topic_of(sentence, default="instructions"))
     if dated:

@@ -48,7 +48,7 @@ _OF_KIN = (
 _OWN = any_of(
     """
     job day_job boss birthday degree major hometown home_town home_country house apartment company salary age
-    dream goal name
+    dream goal name email phone phone_number address car bike
     """
 )
 _LIVING = any_of(
@@ -75,7 +75,7 @@ _PROFILE = compiled(
     rf"{_I}play (?:the )?{_INSTRUMENT}\b",
     rf"{_MAIN_CLAUSE}\bI(?:['’]ve| have)(?: got)? {_SOME}(?:\w+ )?{_POSSESSION}\b",
     rf"\bmy (?:\w+ )?{_KIN}{_OF_KIN}",
-    rf"\bmy (?:\w+ )?{_OWN}(?:['’]s| is| are| was)\b",
+    rf"\bmy (?:[\w'’]+ )?{_OWN}(?:['’]s| is| are| was)\b",
     r"我(?:是|叫|住在?|来自|來自|今年|有[一两二三四五六七八九十]?(?:个|個|只|隻|份))",
     r"我的(?:名字|工作|职业|妻子|丈夫|儿子|女儿|妈妈|爸爸|父母|家)",
     r"私(?:は|の)[^。]{1,20}(?:です|ています|住んで|働いて)|저는 [^.]{1,20}(?:입니다|이에요|예요|살)",
@@ -87,6 +87,8 @@ _INSTRUCTION = compiled(
         "always never from_now_on don't_use don't_add don't_write don't_ever do_not in_future in_the_future"
     )
     + r"\b",
+    r".{0,200}\b" + any_of("from_now_on going_forward in_the_future at_all_times") + r"\b",
+    r"(?:no,? )?(?:please )?use .{1,80} instead\b",
     r"(?:请|以后)(?:总是|始终|不要|别|用)",
 )
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from strandline.domain.rules.text import is_unspaced
+from strandline.domain.rules.verbs import BASE
 
 FUNCTION = frozenset(
     """
@@ -96,4 +97,4 @@ _CAPITAL_I = re.compile(r"\bI\b")
 _STATEMENT = 4
 _SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
 """Words that other languages written with these letters have too."""
-_COMMON = (FUNCTION | POLITE | INTERJECTION) - _SHARED
+_COMMON = (FUNCTION | POLITE | INTERJECTION | BASE) - _SHARED

@@ -5,12 +5,14 @@ from collections.abc import Collection
 
 from strandline.domain.rules.courtesy import without_politeness
 from strandline.domain.rules.grammar import has_first_person
+from strandline.domain.rules.lead import is_reminder
 from strandline.domain.rules.patterns import any_of, compiled, words_of
 from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.verbs import BASE
 from strandline.domain.rules.words import content, words
 
 _QUESTION = re.compile(r"[?？][\"'”’」』)\]\s!！]*\Z|(?:か|吗|呢|嗎|까요?|나요)[。.\s]*\Z")
+_OURS = compiled(words_of("we our let's"))
 _TAGGED = re.compile(r"(?:I|We|My|Our)\b(?! (?:wonder|was wondering|guess))[^?,]{6,200}, ")
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[\w,;] )[A-Z]\w+")
 _PUNCTUATION = re.compile(r"[\W_]+")
@@ -63,7 +65,7 @@ _MIN_ANSWER_WORDS = 4
 
 def is_question(sentence: str) -> bool:
     """Whether it only asks; `I got the job, can you believe it?` also tells something."""
-    return _QUESTION.search(sentence) is not None and _TAGGED.match(sentence) is None
+    return _QUESTION.search(sentence) is not None and not (_TAGGED.match(sentence) or is_reminder(sentence))
 
 
 def is_yes_or_no(sentence: str) -> bool:
@@ -77,7 +79,11 @@ def has_subject_matter(sentence: str, names: Collection[str]) -> bool:
         return len(_PUNCTUATION.sub("", without_politeness(sentence))) >= _MIN_UNSPACED
     left = content(sentence, names)
     if len(left) == 1:
-        return has_first_person(sentence) or _NUMBER_OR_NAME.search(sentence) is not None
+        return (
+            has_first_person(sentence)
+            or _OURS.search(sentence) is not None
+            or _NUMBER_OR_NAME.search(sentence) is not None
+        )
     return len(left) > 1
 
 
@@ -95,6 +101,8 @@ def is_prose(sentence: str) -> bool:
 
 def is_request(sentence: str) -> bool:
     """Whether it asks for something to be done: it begins with a verb, or with `please`."""
+    if is_reminder(sentence):
+        return False
     found = words(sentence)[:2]
     return bool(found) and (found[-1] if found[0] == "please" else found[0]) in _REQUEST_VERBS
 

@@ -27,6 +27,7 @@ _WHICH = rf"(?P<which>{any_of('last this_past this_coming this_upcoming this nex
 _ANY_WEEKDAY = rf"(?P<weekday>{any_of(' '.join(WEEKDAYS))}|{_SHORT}\b\.?)"
 _DAY = r"(?P<n>[1-9]|[12]\d|3[01])"
 _MONTH = any_of(" ".join([*MONTHS, "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec"]))
+_BY = re.compile(r"\b(?:by|until|till) \Z", re.IGNORECASE)
 _NOT_LIKE = r"(?<!like )(?<!like just )(?<!like it was )"
 _NAMED_MONTH = re.compile(r"\b(last|next) month\b", re.IGNORECASE)
 _ENDS_IN_WEEKDAY = re.compile(rf"{any_of(' '.join(WEEKDAYS))},? \Z", re.IGNORECASE)
@@ -78,7 +79,9 @@ def _weekday(match: re.Match[str], context: Context) -> Found | None:
 
 
 def _bare_weekday(match: re.Match[str], context: Context) -> Found | None:
-    return _on_weekday(match, context, context.direction)
+    """What is needed by a day is needed by the next one."""
+    ahead = _BY.search(context.text[: match.start()][-8:])
+    return _on_weekday(match, context, 1 if ahead else context.direction)
 
 
 def _on_weekday(match: re.Match[str], context: Context, direction: int) -> Found | None:

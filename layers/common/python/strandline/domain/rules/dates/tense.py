@@ -11,7 +11,7 @@ _FUTURE = compiled(
     words_of(
         """
         will won't going_to gonna plan plans planning upcoming coming tomorrow can't_wait forward soon about_to
-        scheduled let's shall next hope hoping
+        scheduled deadline due let's shall next hope hoping
         """
     ),
     r"['’]ll\b",
@@ -25,7 +25,7 @@ _OF_THESE_DAYS = compiled(
         soon finally new started starting already so_far this_time anymore no_longer years_old
         """
     ),
-    rf"(?:['’]m|\b(?:am|is|are|turned)) {_AGE}(?=[.,!;]| (?:and|years?|months?|now)\b|\Z)",
+    rf"(?:['’]m|\b(?:am|is|are|turned)) {_AGE}(?=\s*[.,!;]| (?:and|years?|months?|now)\b|\Z)",
     r"最近|近来|刚刚?|现在|現在|目前|目下|すでに|もうすぐ|요즘|지금|최근",
 )
 _OWN = compiled(words_of("I I'm I've I'd I'll my me we we're we've we'd we'll our us"))
