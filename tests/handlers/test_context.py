@@ -1,0 +1,80 @@
+"""The context: everything that was said, as overview or in full, once, in order, within the budget."""
+
+import pytest
+
+from tests.handlers.service import Client, Service
+from tests.handlers.test_commits import failing
+
+
+def shown(client: Client, session: str = "s") -> list[str]:
+    return [m["content"] for m in client.context(session).result["messages"]]
+
+
+def test_the_context_while_an_archive_is_pending_completed_and_after(service: Service, alice: Client) -> None:
+    # B-D1
+    alice.batch("s", "I love the cello.", "It is a large one.")
+    alice.commit("s")
+    alice.append("s", "live")
+    assert shown(alice) == ["I love the cello.", "It is a large one.", "live"]
+    assert alice.context("s").result["latest_archive_overview"] == ""
+
+    service.pump()
+    result = alice.context("s").result
+    assert [m["content"] for m in result["messages"]] == ["live"]
+    assert "cello" in result["latest_archive_overview"]
+    assert result["pre_archive_abstracts"] == []
+    assert {k: result["stats"][k] for k in ("totalArchives", "includedArchives", "failedArchives")} == {
+        "totalArchives": 1,
+        "includedArchives": 1,
+        "failedArchives": 0,
+    }
+    assert result["estimatedTokens"] == result["stats"]["activeTokens"] + result["stats"]["archiveTokens"]
+
+
+def test_two_pending_archives_and_live_messages_in_order(service: Service, alice: Client) -> None:  # B-D1
+    for n in range(2):
+        alice.batch("s", f"first {n}", f"second {n}")
+        alice.commit("s")
+    alice.append("s", "live")
+    assert shown(alice) == ["first 0", "second 0", "first 1", "second 1", "live"]
+
+
+def test_an_archive_that_is_done_before_an_older_one(service: Service, alice: Client) -> None:  # B-D1
+    """Overview and messages together always cover everything: the older one stays visible until it is done."""
+    alice.append("s", "older: cello")
+    alice.commit("s")
+    (held,) = service.world.extract_queue.receive(1)
+    alice.append("s", "newer: oboe")
+    alice.commit("s")
+    service.pump()
+    assert shown(alice) == ["older: cello"]
+    service.world.extract_queue.back(held)
+    service.pump()
+    assert shown(alice) == []
+
+
+def test_the_context_of_a_failed_archive(service: Service, alice: Client) -> None:  # B-D1 B-B15
+    failing(service, 99)
+    alice.remember("s", "I love the cello.")
+    alice.append("s", "live")
+    assert shown(alice) == ["I love the cello.", "live"]
+    assert alice.context("s").result["stats"]["failedArchives"] == 1
+
+
+@pytest.mark.parametrize(("budget", "texts"), [(128_000, 3), (100, 3), (20, 2), (11, 1), (1, 0), (0, 0)])
+def test_the_newest_messages_within_the_budget(alice: Client, budget: int, texts: int) -> None:
+    alice.batch("s", *(f"message of six words number {n}" for n in range(3)))
+    result = alice.context("s", token_budget=budget).result
+    expected = [f"message of six words number {n}" for n in range(3)][3 - texts :]
+    assert [m["content"] for m in result["messages"]] == expected
+    assert result["estimatedTokens"] <= budget
+
+
+@pytest.mark.parametrize("budget", [-1, -128_000])
+def test_a_negative_budget(alice: Client, budget: int) -> None:
+    alice.append("s", "x")
+    error = alice.context("s", token_budget=budget).error
+    assert (error["code"], error["details"]) == (
+        "INVALID_ARGUMENT",
+        {"field": "token_budget", "value": budget},
+    )
