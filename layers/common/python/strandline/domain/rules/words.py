@@ -52,6 +52,11 @@ _ABROAD = frozenset(
     привет спасибо здравствуйте merhaba teşekkürler hej tack cześć dziękuję
     """.split()
 )
+_CAPITAL_I = re.compile(r"\bI\b")
+_STATEMENT = 4
+_SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
+"""Words that other languages written with these letters have too."""
+_COMMON = (FUNCTION | POLITE | INTERJECTION | BASE) - _SHARED
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -91,10 +96,3 @@ def is_foreign(text: str) -> bool:
     if not found or any(w.split("'")[0] in _COMMON for w in found):
         return False
     return len(found) >= _STATEMENT or not text.isascii()
-
-
-_CAPITAL_I = re.compile(r"\bI\b")
-_STATEMENT = 4
-_SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
-"""Words that other languages written with these letters have too."""
-_COMMON = (FUNCTION | POLITE | INTERJECTION | BASE) - _SHARED

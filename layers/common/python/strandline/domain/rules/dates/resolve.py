@@ -9,22 +9,22 @@ from strandline.domain.rules.dates.english_days import DAYS
 from strandline.domain.rules.dates.english_distances import DISTANCES
 from strandline.domain.rules.dates.english_spans import SPANS
 from strandline.domain.rules.dates.rule import Context, Found
+from strandline.domain.rules.patterns import any_of, compiled, words_of
 
 _RULES = (*DAYS, *SPANS, *DISTANCES)
-_WORTH_A_LOOK = re.compile(
-    r"yesterday|today|tomorrow|tonight|morning|afternoon|evening|night|\b(?:last|this|next|ago"
-    r"|from now|on the|in|for)\b"
-    r"|day\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)",
-    re.IGNORECASE,
+_WORTH_A_LOOK = compiled(
+    words_of("last this next ago back later from_now on_the in for half_a_year"),
+    any_of("yesterday today tomorrow tonight morning afternoon evening night day"),
+    rf"\b{any_of('jan feb mar apr may jun jul aug sep oct nov dec mon tue wed thu fri sat sun')}",
 )
+"""A cheap first look: most sentences name no date."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ABSOLUTE = re.compile(r"(?<!\d)(?:1[89]|20)\d{2}(?!\d)")
 
 
 @dataclass(frozen=True)
 class Dated:
-    """A sentence after resolution; `dated` when it names a day,
-    month or year that needs no other date to be read."""
+    """A sentence after resolution; `dated` when it names a day, month or year that is understood by itself."""
 
     text: str
     dated: bool
