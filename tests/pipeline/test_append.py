@@ -191,6 +191,21 @@ def test_the_right_expected_last_seq_stores(world: World) -> None:  # B-A10
     assert world.log("s") == [(1, "a"), (2, "b"), (3, "c")]
 
 
+@pytest.mark.parametrize("expected", [1, 2])
+def test_what_a_function_remembers_decides_no_expectation(world: World, expected: int) -> None:  # B-A10
+    """It remembers seq 1, the session is at 2."""
+    warm = world.services()
+    world.append("s", "a", by=warm)
+    world.append("s", "b", ids="other")
+    request = AppendRequest(ALICE, "s", said(["c"], ids="n"), expected)
+    if expected == 2:
+        assert [r.seq for r in run_append(warm, request).receipts] == [3]
+    else:
+        with pytest.raises(Aborted):
+            run_append(warm, request)
+        assert len(world.log("s")) == 2
+
+
 def test_a_repeat_after_a_lost_answer_is_not_refused_for_its_expected_seq(world: World) -> None:  # B-A7 B-A10
     world.append("s", "a")
     request = AppendRequest(ALICE, "s", said(["b"], ids="n"), 1)

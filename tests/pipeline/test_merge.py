@@ -177,6 +177,22 @@ def test_a_merge_that_adds_nothing_to_a_file_writes_no_version_of_it(world: Worl
     assert diff_of(world, "s")["operations"] == {"adds": [], "updates": [], "deletes": []}
 
 
+def test_a_line_that_the_user_took_out_does_not_come_back_with_a_repeat(world: World) -> None:  # B-B16 B-C9
+    """The file remembers which extractions it has absorbed, whatever has become of their lines."""
+    (request,) = waiting(world, {"s": ["tea: green", "tea: black"]})
+    for nth in range(1, 4):
+        world.objects.faults.before("put", Ambiguous("down"), nth=nth + 3)  # file, two indexes, then the diff
+    assert isinstance(run_merge(world.services(), [request])[0], Unavailable)
+    body = memory.read(world.services(), ALICE, TEA).body
+    kept = "\n".join(line for line in body.split("\n") if "green" not in line)
+    memory.write(world.services(), ALICE, TEA, kept, memory.matching(None, absent=False))
+
+    assert run_merge(world.services(), [request]) == [None]
+
+    assert memory.read(world.services(), ALICE, TEA).body == kept
+    assert world.find("green black", limit=9) == ["black"]
+
+
 SESSIONS = {
     "a": ["tea: green", "sport: I row"],
     "b": ["tea: black", "music: the oboe"],
