@@ -121,12 +121,31 @@ def test_only_three_routes_are_open(template: Template) -> None:
 
 
 def test_authorizer_is_asked_every_time(template: Template) -> None:
+    """Without an identity source API Gateway has nothing to cache an answer under."""
     authorizer = only(template, "AWS::Serverless::HttpApi")["Auth"]["Authorizers"]["KeyAuthorizer"]
-    assert authorizer["Identity"] == {"ReauthorizeEvery": 0}
+    assert "Identity" not in authorizer
     assert (authorizer["AuthorizerPayloadFormatVersion"], authorizer["EnableSimpleResponses"]) == (
         "2.0",
         True,
     )
+
+
+def test_two_stacks_fit_in_one_account(template: Template) -> None:
+    """Nothing has a fixed name."""
+    names = {
+        "BucketName",
+        "TableName",
+        "QueueName",
+        "FunctionName",
+        "LogGroupName",
+        "AlarmName",
+        "TopicName",
+        "LayerName",
+    }
+    resources = template.document["Resources"].values()
+    assert not any(each.get("Properties", {}).keys() & names for each in resources)
+    events = [event for each in resources for event in each.get("Properties", {}).get("Events", {}).values()]
+    assert all(event["Properties"]["OmitName"] for event in events if event["Type"] == "ScheduleV2")
 
 
 def test_root_key_is_kept_out_of_sight(template: Template) -> None:
