@@ -131,7 +131,7 @@ def memory_path(key: str) -> tuple[User, str] | None:
 def segments(path: str) -> Iterator[str]:
     """The segments of a memory path given by a client, as they are.
 
-    Raises InvalidArgument for an empty segment, `.`, `..`, a backslash or a control character, also when it is percent-encoded.
+    Raises InvalidArgument for an empty segment, `.`, `..`, a backslash or a control character, percent-encoded or not.
     """
     for part in path.split("/"):
         plain = unquote(unquote(part))
