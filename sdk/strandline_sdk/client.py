@@ -161,8 +161,12 @@ class Client:
         return cast(Iterator[Memory], self._pages("/memories", {"prefix": prefix, "type": memory_type}))
 
     def memory(self, path: str) -> Memory:
-        """One memory with its markdown as `content`."""
+        """One memory: its markdown without front matter as `content`, and what the front matter says as fields."""
         return cast(Memory, self._get(f"/memories/{_path(path)}"))
+
+    def memory_file(self, uri: str) -> str:
+        """The whole markdown file at a `viking://` address, front matter included."""
+        return cast(str, self._get("/content/read", {"uri": uri}))
 
     def put_memory(
         self, path: str, content: str, *, if_match: str | None = None, new: bool = False

@@ -31,13 +31,13 @@ def ls(settings: Settings, prefix: str | None, memory_type: str | None) -> None:
 @click.argument("path")
 @pass_settings
 def cat(settings: Settings, path: str) -> None:
-    """Print a memory's markdown. PATH may also be a memory's viking:// URI, as search shows it."""
+    """Print a memory's file as it is in the bucket. PATH may also be its viking:// URI, as search shows it."""
     with settings.client() as client:
         memory = client.memory(_URI_PREFIX.sub("", path))
-    if wants_json():
-        emit(memory, ())
-    else:
-        emit_text(memory["content"])
+        if wants_json():
+            emit(memory, ())
+        else:
+            emit_text(client.memory_file(memory["uri"]))
 
 
 def _row(memory: Memory) -> str:

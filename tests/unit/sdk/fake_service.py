@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import httpx
 
 Answer = tuple[int, dict[str, Any]]
+FRONT = "---\ntype: events\n---\n\n"
 MEMORY = {
     "path": "events/2024/03/02/pottery.md",
     "uri": "viking://user/mia/memories/events/2024/03/02/pottery.md",
@@ -176,6 +177,12 @@ class FakeService(httpx.BaseTransport):
         state = {"status": ended if task["polls"] >= self.polls else "running", "error": self.task_error}
         return ok({**task, **state, "stage": "merge", "attempts": 1, "result": {"memories": {"total": 2}}})
 
+    def _file(self, request: httpx.Request) -> Answer:
+        """The file is front matter and content."""
+        uri = request.url.params["uri"]
+        found = next((m for m in self.memories if m["uri"] == uri), None)
+        return ok(f"{FRONT}{found['content']}") if found else refusal(404, "NOT_FOUND", uri)
+
     def _memories(self, request: httpx.Request) -> Answer:
         wanted = request.url.params
         found = [m for m in self.memories if m["path"].startswith(wanted.get("prefix", ""))]
@@ -257,6 +264,7 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/tasks/([^/]+)", FakeService._task),
     ("GET", "/memories", FakeService._memories),
     ("GET", "/memories/(.+)", FakeService._memory),
+    ("GET", "/content/read", FakeService._file),
     ("PUT", "/memories/(.+)", FakeService._memory),
     ("DELETE", "/memories/(.+)", FakeService._memory),
     ("POST", "/search/find", FakeService._find),

@@ -5,7 +5,7 @@ import pytest
 
 from strandline_sdk.cli.output import for_terminal
 from tests.unit.sdk.commands import document, run
-from tests.unit.sdk.fake_service import MEMORY, MEMORY_HIT, FakeService, failure
+from tests.unit.sdk.fake_service import FRONT, MEMORY, MEMORY_HIT, FakeService, failure
 
 # ---- search
 
@@ -57,14 +57,14 @@ def test_memories_are_listed_and_printed(service: FakeService) -> None:
     assert run(service, "memories", "ls", "events/").stdout == (
         "2024-03-02 09:30  events        events/2024/03/02/pottery.md\n"
     )
-    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout == MEMORY["content"]
-    assert run(service, "memories", "cat", str(MEMORY["uri"])).stdout == MEMORY["content"]
+    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout == FRONT + str(MEMORY["content"])
+    assert run(service, "memories", "cat", str(MEMORY["uri"])).stdout == FRONT + str(MEMORY["content"])
 
 
 def test_a_memory_is_printed_byte_for_byte(service: FakeService) -> None:
     content = "red \x1b[31m text\r\nwithout an end"
     service.memories[0]["content"] = content
-    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == content.encode()
+    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == FRONT.encode() + content.encode()
 
 
 def test_a_memory_cannot_steer_a_terminal() -> None:
