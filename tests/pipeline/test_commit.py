@@ -69,6 +69,10 @@ def test_commits_at_the_same_time_make_one_archive(world: World) -> None:  # B-B
 
 
 def expect_one_archive(world: World, messages: int) -> None:
+    head = world.head("s")
+    assert [(a.number, a.first, a.last) for a in head.pending] == [(1, 1, messages)]
+    assert (head.live_count, head.pending_tokens) == (0, 0)
+    assert len(world.extract_queue.sent) == 1
     world.settle()
     assert [seq for seq, _ in world.log("s")] == list(range(1, messages + 1))
     assert world.head("s").commit_count == world.head("s").completed == 1
