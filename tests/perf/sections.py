@@ -1,0 +1,214 @@
+"""The sections of the benchmark: each measures, and answers its markdown."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from strandline_sdk.client import Client
+from tests.perf import cost, cpu, imports, locomo, report, requests, service, world
+from tests.perf.requests import Row
+
+CATEGORIES = {"1": "several turns", "2": "time", "3": "open", "4": "one turn"}
+STAGES = ("authorizer", "append", "commit", "extract", "merge")
+
+
+def append(*, quick: bool) -> str:
+    """Requests and bytes per append."""
+    return _both(lambda where: requests.appends(where, quick=quick), _append_table)
+
+
+def pipeline(*, quick: bool) -> str:
+    """Requests and bytes per commit, extract, merge, search and context."""
+    return _both(lambda where: [*requests.archives(where), *requests.reads(where)], _pipeline_table)
+
+
+def _both(measure: Callable[[world.World], list[Row]], shown: Callable[[Sequence[Row]], str]) -> str:
+    """Measured by the SDK's hooks, and again on the fakes to see whether the two agree."""
+    with world.emulated() as emulated:
+        rows = measure(emulated)
+    again = measure(world.Faked())
+    different = [
+        row.what for row, fake in zip(rows, again, strict=True) if row.usual.requests != fake.usual.requests
+    ]
+    settled = [what for what in different if "writers" not in what]
+    verdict = f"differ in: {', '.join(settled)}" if settled else "give the same numbers"
+    return f"{shown(rows)}\n\nCounted by the SDK's hooks; the counters of the fakes {verdict}."
+
+
+def _append_table(rows: Sequence[Row]) -> str:
+    header = (
+        "one append of one message",
+        "S3 PUT",
+        "of them refused",
+        "S3 GET",
+        "table write",
+        "mean KiB written",
+    )
+    return report.table(
+        header,
+        [
+            (
+                f"{row.what}{f' ({row.note})' if row.note else ''}",
+                report.number(row.usual["S3 PUT"]),
+                report.number(row.mean.refused),
+                report.number(row.usual["S3 GET"]),
+                report.number(row.usual["table write"]),
+                report.kibibytes(row.mean.sent),
+            )
+            for row in rows
+        ],
+    )
+
+
+def _pipeline_table(rows: Sequence[Row]) -> str:
+    kinds = report.used(row.usual for row in rows)
+    header = ("", *kinds, "KiB written", "KiB read")
+    return report.table(
+        header,
+        [
+            (
+                f"{row.what}{f' ({row.note})' if row.note else ''}",
+                *(report.number(row.usual[kind]) for kind in kinds),
+                report.kibibytes(row.mean.sent),
+                report.kibibytes(row.mean.received),
+            )
+            for row in rows
+        ],
+    )
+
+
+def cpu_time(*, quick: bool) -> str:
+    """CPU of an append against a bare `put_object`."""
+    rows = cpu.measure(quick=quick)
+    header = (
+        "tail",
+        "KiB written",
+        "put_object, ms",
+        "its settings ours",
+        "use case",
+        "whole handler",
+        "goal",
+    )
+    return report.table(
+        header,
+        [
+            (
+                f"{row.kib} KiB",
+                report.kibibytes(row.body_bytes),
+                f"{row.milliseconds[cpu.PLAIN]:.2f}",
+                *(f"{row.ratio(name):.2f} ×" for name in (cpu.TUNED, cpu.USE_CASE, cpu.HANDLER)),
+                "≤ 1.5 ×, ≤ 3 ×",
+            )
+            for row in rows
+        ],
+    )
+
+
+def import_time(*, quick: bool) -> str:
+    """Import of each function against boto3 and pydantic."""
+    rows = imports.measure(quick=quick)
+    base = rows[0].milliseconds
+    return report.table(
+        ("import of", "CPU, ms", "ratio", "modules", "where it goes (ms)"),
+        [
+            (
+                row.name,
+                f"{row.milliseconds:.0f}",
+                f"{row.milliseconds / base:.2f} ×",
+                row.modules,
+                ", ".join(f"{name} {spent:.0f}" for name, spent in row.dominating),
+            )
+            for row in rows
+        ],
+    )
+
+
+def recall(*, quick: bool) -> str:
+    """LoCoMo through the local run: how fast it goes in, and what is found."""
+    data = locomo.Locomo(quick=quick)
+    with service.local_run() as client:
+        began = time.monotonic()
+        tasks = locomo.store(data, client)
+        stored = time.monotonic() - began
+        locomo.finish(client, tasks)
+        ended = time.monotonic() - began
+        found = {name: locomo.recall(data, search) for name, search in locomo.searches(data, client).items()}
+        covered = locomo.coverage(data, client)
+    return f"{_speed(data, stored, ended)}\n\n{_recall_table(found)}\n\n{_covered(covered)}"
+
+
+def _speed(data: locomo.Locomo, stored: float, ended: float) -> str:
+    return (
+        f"{data.turns:,} turns in {len(data.sessions)} sessions of {len(data.samples)} conversations, "
+        f"{locomo.JOBS} sessions at a time: stored and committed after {stored:.0f} s, all memories written after "
+        f"{ended:.0f} s: **{data.turns / ended:.0f} turns per second end to end** "
+        f"({data.turns / stored:.0f} per second until acknowledged)."
+    )
+
+
+def _recall_table(found: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    rows = [
+        (name, "**all**" if category == "all" else f"{CATEGORIES[category]} ({category})", *scores)
+        for category in ("all", *CATEGORIES)
+        for name, by_category in found.items()
+        for scores in [by_category[category]]
+    ]
+    return report.table(("", "questions", "@1", "@5", "@10", "@20"), rows)
+
+
+def _covered(found: locomo.Coverage) -> str:
+    return (
+        f"{100 * found.share:.1f} % of the evidence turns ({found.cited:,} of {found.evidence:,}) are cited by some "
+        f"memory line; {found.lines:,} lines in {found.files:,} files cite {found.turns_cited:,} turns."
+    )
+
+
+def costs(*, quick: bool) -> str:
+    """The same import in one process, by stage: requests, time, and what a million messages would cost."""
+    data = locomo.Locomo(quick=quick)
+    with world.emulated() as emulated:
+        transport = service.InProcess(emulated)
+        with Client("http://in-process", world.KEY, transport=transport) as client:
+            locomo.store(data, client, jobs=1)
+        transport.drain()
+    stages = {name: transport.stages[name] for name in STAGES if name in transport.stages}
+    return f"{_stage_table(stages)}\n\n{_cost_table(stages, data.turns)}"
+
+
+def _stage_table(stages: Mapping[str, service.Stage]) -> str:
+    kinds = report.used(stage.counts for stage in stages.values())
+    rows = [
+        (
+            name,
+            f"{stage.calls:,}",
+            f"{1000 * stage.cpu / stage.calls:.1f}",
+            f"{1000 * stage.seconds / stage.calls:.1f}",
+            *(report.number(stage.counts[kind] / stage.calls) for kind in kinds),
+            report.kibibytes(stage.counts.sent / stage.calls),
+            report.kibibytes(stage.counts.received / stage.calls),
+        )
+        for name, stage in stages.items()
+    ]
+    header = ("per call of", "calls", "CPU, ms", "ms", *kinds, "KiB written", "KiB read")
+    return report.table(header, rows)
+
+
+def _cost_table(stages: Mapping[str, service.Stage], messages: int) -> str:
+    prices = {name: cost.of(name, stage, messages) for name, stage in stages.items()}
+    services = list(next(iter(prices.values())))
+    rows = [
+        (name, *(f"{row[s]:.2f}" for s in services), f"{sum(row.values()):.2f}")
+        for name, row in prices.items()
+    ]
+    sums = [sum(row[s] for row in prices.values()) for s in services]
+    total = ("**all**", *(f"{each:.2f}" for each in sums), f"**{sum(sums):.2f}**")
+    return report.table(("$ per million messages", *services, "sum"), [*rows, total])
+
+
+SECTIONS: Mapping[str, Callable[..., str]] = {
+    "append": append,
+    "pipeline": pipeline,
+    "cpu": cpu_time,
+    "imports": import_time,
+    "locomo": recall,
+    "cost": costs,
+}
