@@ -66,6 +66,11 @@ def test_health_needs_no_key(local_run: LocalRun) -> None:
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
 
 
+def test_documentation_needs_no_key(local_run: LocalRun) -> None:
+    assert "paths" in httpx.get(f"{local_run.url}/openapi.json", timeout=30).json()
+    assert "html" in httpx.get(f"{local_run.url}/docs", timeout=30).headers["content-type"]
+
+
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "wrong"}, {"Authorization": "Bearer wrong"}])
 def test_no_key_no_access(local_run: LocalRun, headers: dict[str, str]) -> None:
     for method, path in (("GET", "/sessions"), ("POST", "/sessions/s/messages"), ("GET", "/nowhere")):
