@@ -130,7 +130,7 @@ def archives(world: World) -> list[Row]:
 
 
 def _archive(world: World, owner: User, size: int, number: int) -> list[Row]:
-    name = f"{size} messages" if number == 1 else f"{size} more messages of the same user"
+    name = _counted(size, "message") if number == 1 else f"{size} more messages of the same user"
     session_id = f"session-{number}"
     _append(world.library(), owner, session_id, talk.messages(size + number, size))
     world.take()
@@ -148,11 +148,15 @@ def _archive(world: World, owner: User, size: int, number: int) -> list[Row]:
     stages["merge"] = world.take()
     files = sum(1 for _ in merging.objects.keys(owner.memories))
     world.take()
-    note = f"{files} memory files then"
+    note = f"{_counted(files, 'memory file')} then"
     return [
         Row(f"{name}: {stage}", counts, counts, note if stage == "merge" else "")
         for stage, counts in stages.items()
     ]
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 # ---- reads ---------------------------------------------------------------------------------------------------
