@@ -89,7 +89,10 @@ class Deployment:
         def noted(client: Any, operation: str, request: dict[str, Any]) -> Any:
             if self._function is not None:
                 service = client.meta.service_model.service_name
-                self.calls.add((self._function, *needed(service, operation, request, self.names)))
+                action, resource = needed(service, operation, request, self.names)
+                self.calls.add((self._function, action, resource))
+                if "Tagging" in request:
+                    self.calls.add((self._function, f"{action}Tagging", resource))
             return genuine(client, operation, request)
 
         with patch.object(BaseClient, "_make_api_call", noted):

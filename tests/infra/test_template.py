@@ -46,10 +46,21 @@ def test_bucket_never_expires_a_current_object(template: Template) -> None:
         assert rule.keys() <= {
             "Id",
             "Status",
+            "TagFilters",
             "NoncurrentVersionExpiration",
             "ExpiredObjectDeleteMarker",
             "AbortIncompleteMultipartUpload",
         }
+
+
+def test_old_heads_and_indexes_are_cleared_away_by_the_tag_they_are_written_with(template: Template) -> None:
+    rules = only(template, "AWS::S3::Bucket")["LifecycleConfiguration"]["Rules"]
+    (rule,) = [rule for rule in rules if "TagFilters" in rule]
+    (tag,) = rule["TagFilters"]
+    assert (f"{tag['Key']}={tag['Value']}", rule["NoncurrentVersionExpiration"]) == (
+        "versions=superseded",
+        {"NoncurrentDays": 1},
+    )
 
 
 def test_table_is_on_demand_expires_items_and_can_be_restored(template: Template) -> None:

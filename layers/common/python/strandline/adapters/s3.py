@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 
 from strandline.adapters import aws
 from strandline.ports import Condition, ConditionFailed, Contended, IfMatch, Stored, Version
+from strandline.storage.layout import is_superseded
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -93,6 +94,7 @@ class S3Objects:
                 ContentType=_content_type(key),
                 ChecksumCRC32=b64encode(zlib.crc32(body).to_bytes(4, "big")).decode(),
                 **_headers(when),
+                **_tagging(key),
             )
         return answer["ETag"]
 
@@ -135,6 +137,11 @@ def _headers(when: Condition | None) -> dict[str, Any]:
     if when is None:
         return {}
     return {"IfMatch": when.etag} if isinstance(when, IfMatch) else {"IfNoneMatch": "*"}
+
+
+def _tagging(key: str) -> dict[str, Any]:
+    """The tag that the template's lifecycle rule goes by."""
+    return {"Tagging": "versions=superseded"} if is_superseded(key) else {}
 
 
 def _content_type(key: str) -> str:

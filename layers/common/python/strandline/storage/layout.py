@@ -105,6 +105,14 @@ _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
+def is_superseded(key: str) -> bool:
+    """Whether the old versions of this key are of use to nobody: each new head or index says all that the old one did.
+
+    The bucket keeps versions of everything; a lifecycle rule clears those of such keys away after a day.
+    """
+    return key.endswith(("/head.json", ".idx")) and memory_path(key) is None
+
+
 def archive_range(key: str) -> tuple[int, int, int] | None:
     """(number, first, last) of an archive's messages key; None for any other key."""
     match = _ARCHIVE_MESSAGES.fullmatch(key)
