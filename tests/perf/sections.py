@@ -108,12 +108,13 @@ def import_time(*, quick: bool) -> str:
     rows = imports.measure(quick=quick)
     base = rows[0].milliseconds
     return report.table(
-        ("import of", "CPU, ms", "ratio", "modules", "where it goes (ms)"),
+        ("import of", "CPU, ms", "ratio", "ratio, pairs", "modules", "where it goes (ms)"),
         [
             (
                 row.name,
                 f"{row.milliseconds:.0f}",
                 f"{row.milliseconds / base:.2f} ×",
+                f"{row.paired:.2f} ×",
                 row.modules,
                 ", ".join(f"{name} {spent:.0f}" for name, spent in row.dominating),
             )
