@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from strandline.entry import queues
+from strandline.entry import merge
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    return queues.handle_merge(event)
+    return merge.handle(event)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from strandline.entry import schedule
+from strandline.entry import sweep
 
 
 def handler(event: dict[str, Any], context: object) -> dict[str, Any]:
-    return schedule.handle_sweep()
+    return sweep.handle()

@@ -104,7 +104,7 @@ def test_an_id_that_is_none(alice: Client, session_id: Any) -> None:  # B-A1
 
 @pytest.mark.parametrize(
     "session_id",
-    ["你好", "a b", "%2F", "100%", "a?b#c", "é", "e\u0301", "~user", "-", "a.json", "😀", "a+b", "a,b"],
+    ["你好", "a b", "%2F", "100%", "a#c", "é", "e\u0301", "~user", "-", "a.json", "😀", "a+b", "a,b"],
 )
 def test_any_other_id_works_on_every_route(service: Service, alice: Client, session_id: str) -> None:  # B-A1
     assert alice.create(session_id).result["session_id"] == session_id

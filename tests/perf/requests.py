@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import mode
 
-from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import Aborted
 from strandline.domain.message import MessageIn
 from strandline.pipeline.append import AppendRequest, run_append
@@ -136,7 +136,8 @@ def _archive(world: World, owner: User, size: int, number: int) -> list[Row]:
     world.take()
     stages: dict[str, Counts] = {}
     committing, extracting, merging = world.library(), world.library(), world.library()
-    run_commit(committing, owner, session_id)
+    whose = SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id=session_id)
+    run_commit(committing, whose)
     stages["commit"] = world.take()
     (wanted,) = sent(committing.extract_queue)
     assert isinstance(wanted, ExtractRequested)

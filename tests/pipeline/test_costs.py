@@ -104,7 +104,6 @@ def test_a_hundred_appends_are_a_hundred_puts_and_the_spills(world: World) -> No
     assert calls == {"objects.put": 103}
 
 
-@pytest.mark.xfail(strict=True, reason="the head of a session that is not there is read twice")
 def test_the_first_append_looks_once_lists_the_session_and_writes(world: World) -> None:  # B-A11
     _, calls = counted(world, lambda: world.append("s", LONG))
     assert calls == {"objects.get": 1, "items.update": 1, "objects.put": 1}

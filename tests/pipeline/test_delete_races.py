@@ -97,16 +97,9 @@ def test_after_a_racing_delete_nothing_is_left_but_memories(race: str) -> None: 
         assert world.rows("DUE#") == [], f"call {at}"
 
 
-NO_INCARNATION = "a task that is noted again after the delete does not say whose it was, so no sweep finds it"
-
-
 @pytest.mark.parametrize(
     "race",
-    [
-        "commit",
-        pytest.param("extract", marks=pytest.mark.xfail(strict=True, reason=NO_INCARNATION)),
-        pytest.param("merge", marks=pytest.mark.xfail(strict=True, reason=NO_INCARNATION)),
-    ],
+    ["commit", "extract", "merge"],
 )
 def test_after_a_racing_delete_no_task_is_left(race: str) -> None:  # B-A15
     for at, world in races(race, delete):
@@ -227,9 +220,6 @@ def test_two_deletes_at_once() -> None:  # B-A15
             delete(world)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the due marker is the old session's; nobody looks after the new gravestone"
-)
 def test_a_delete_that_meets_a_successor_leaves_no_gravestone_for_ever() -> None:  # B-A15
     for at in range(8):
         world = World()

@@ -73,16 +73,13 @@ def unreadable_memory(world: World) -> None:
     world.objects.get = get  # type: ignore[assignment, method-assign]
 
 
-UNREADABLE = pytest.mark.xfail(strict=True, reason="candidates that cannot be read stop the whole batch")
-
-
 @pytest.mark.parametrize(
     ("spoil", "error"),
     [
         (without_candidates, ExtractionFailed),
         (unreadable_memory, Unavailable),
-        pytest.param(cut_candidates, ExtractionFailed, marks=UNREADABLE),
-        pytest.param(candidates_of_another_schema, ExtractionFailed, marks=UNREADABLE),
+        (cut_candidates, ExtractionFailed),
+        (candidates_of_another_schema, ExtractionFailed),
     ],
 )
 def test_one_bad_archive_in_a_batch_fails_alone(

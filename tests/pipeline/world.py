@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.message import MessageIn, read_line
 from strandline.domain.session import Head, Skip
@@ -109,7 +109,8 @@ class World:
         return run_append(by or self.services(), AppendRequest(owner, name, said(texts, ids=ids)))
 
     def commit(self, name: str, owner: User = ALICE, keep: int = 0) -> Committed | Skip:
-        return run_commit(self.services(), owner, name, keep)
+        whose = SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id=name)
+        return run_commit(self.services(), whose, keep)
 
     def remember(self, name: str, *texts: str, owner: User = ALICE, ids: str = "m") -> Committed:
         """Appends, commits, extracts and merges: afterwards the archive is done."""

@@ -53,8 +53,8 @@ def test_the_body_is_json_with_the_stored_lines_byte_for_byte() -> None:
     body = HeadCodec().encode(HEAD, STAMP)
     row: dict[str, Any] = json.loads(body)
     assert (row["schema"], row["revision"], row["writes"]) == (1, 9, [["w", 8], ["v", 9]])
-    assert body.endswith(b'"tail":[' + b",".join(HEAD.tail) + b"]}")
-    assert HeadCodec().encode(replace(HEAD, tail=()), STAMP).endswith(b'"tail":[]}')
+    assert body.endswith(b'"tail":[\n' + b",\n".join(HEAD.tail) + b"]}")
+    assert HeadCodec().encode(replace(HEAD, tail=()), STAMP).endswith(b'"tail":[\n]}')
 
 
 def test_another_schema_is_not_guessed_at() -> None:

@@ -12,10 +12,11 @@ Store errors say what is known about the write:
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from strandline.domain.contracts import Message
-from strandline.domain.extraction import Extraction, Transcript
+if TYPE_CHECKING:  # a function loads what it uses
+    from strandline.domain.contracts import Message
+    from strandline.domain.extraction import Extraction, Transcript
 
 
 class StoreError(Exception):
@@ -142,14 +143,14 @@ class Items(Protocol):
 class Queue(Protocol):
     """A queue of references. At least once, in any order (per group in order on a FIFO queue)."""
 
-    def send(self, message: Message) -> None:
+    def send(self, message: "Message") -> None:
         """Hands the message over. Raises Ambiguous when it may not have arrived."""
 
 
 class Model(Protocol):
     """Turns an archive into a summary and proposed memory lines."""
 
-    def extract(self, transcript: Transcript) -> Extraction:
+    def extract(self, transcript: "Transcript") -> "Extraction":
         """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had."""
 
 

@@ -25,6 +25,7 @@ from botocore.exceptions import (
     HTTPClientError,
     IncompleteReadError,
 )
+from botocore.handlers import add_expect_header
 from botocore.parsers import ResponseParserError
 
 from strandline.ports import Ambiguous, StoreError
@@ -93,7 +94,10 @@ def client(service: Literal["sqs"], config: Config) -> "SQSClient": ...
 def client(service: str, config: Config) -> Any:
     """A client by the standard AWS environment: region, credentials, `AWS_ENDPOINT_URL_<SERVICE>`."""
     with _making:
-        return _session().create_client(service, config=config)
+        made = _session().create_client(service, config=config)
+    # Expect: 100-continue would cost each PUT a round trip of waiting; our bodies are small
+    made.meta.events.unregister("before-call.s3", add_expect_header)
+    return made
 
 
 def s3(config: Config) -> "S3Client":

@@ -21,8 +21,8 @@ ID_HASH_BYTES = 8
 def _one_segment(text: str) -> str:
     if any(ord(c) < 32 or c == "\x7f" for c in text):
         raise ValueError("must not contain control characters")
-    if "/" in text or "\\" in text or text in (".", ".."):
-        raise ValueError("must not contain '/' or a backslash, and must not be '.' or '..'")
+    if set(text) & set("/\\?") or text in (".", ".."):
+        raise ValueError("must not contain '/', '?' or a backslash, and must not be '.' or '..'")
     try:
         encode(text)
     except InvalidArgument as error:

@@ -6,9 +6,10 @@ from urllib.parse import quote
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+from pydantic_core import from_json
 
 from strandline import __version__
-from strandline.domain.errors import NotFound, StrandlineError
+from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.identity import identify
 from strandline.entry.routes import memories, search, sessions, system, tasks
@@ -44,9 +45,18 @@ def _plain(event: Event) -> dict[str, Any]:
         **event,
         "rawPath": _routable(str(event["rawPath"])),
         "headers": {**(event.get("headers") or {}), "content-type": "application/json"},
-        "body": read_text(event) or "{}",
+        "body": _json(read_text(event) or "{}"),
         "isBase64Encoded": False,
     }
+
+
+def _json(text: str) -> str:
+    """The text, if it is JSON that can be worked with: whole, valid Unicode, and not nested beyond reason."""
+    try:
+        from_json(text)
+    except ValueError as error:
+        raise InvalidArgument(f"body: {error}") from error
+    return text
 
 
 def _routable(path: str) -> str:

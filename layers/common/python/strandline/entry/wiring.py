@@ -9,19 +9,19 @@ from strandline.adapters.ids import RandomIds
 from strandline.adapters.s3 import S3Objects
 from strandline.adapters.sqs import SqsQueue
 from strandline.adapters.tokens import TiktokenCounter
-from strandline.domain.extraction import Extraction, Transcript
 from strandline.entry.settings import Settings, settings
 from strandline.pipeline.services import Ports, Services
 from strandline.ports import Model
 
 if TYPE_CHECKING:
+    from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
 
 
 class RuleModel:
     """The deterministic extractor behind the `Model` port; its word tables are loaded when first needed."""
 
-    def extract(self, transcript: Transcript) -> Extraction:
+    def extract(self, transcript: "Transcript") -> "Extraction":
         from strandline.domain import rules
 
         return rules.extract(transcript)

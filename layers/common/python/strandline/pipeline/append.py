@@ -98,7 +98,8 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
     key = request.owner.head(request.session_id)
     for _ in range(SPILLS):
         try:
-            done = services.heads.update(key, partial(batch.change, base=base, spilled=spilled))
+            change = partial(batch.change, base=base, spilled=spilled)
+            done = services.heads.update(key, change, absent=base is not None)
         except _TailFull as full:
             spilled = session.tail_segment(full.head)
             services.log.spill(full.head, spilled)

@@ -24,7 +24,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.document import Change
-from strandline.storage.layout import User
+from strandline.storage.layout import User, user_of
 from strandline.storage.log import ref
 from strandline.storage.records import Due, task_id
 
@@ -40,16 +40,17 @@ class Committed:
     task_id: str
 
 
-def run_commit(
-    services: Services, owner: User, session_id: str, keep_recent_count: int = 0
-) -> Committed | Skip:
-    """Archives everything live but the newest `keep_recent_count` messages.
+def run_commit(services: Services, whose: SessionRef, keep_recent_count: int = 0) -> Committed | Skip:
+    """Archives everything live but the newest `keep_recent_count` messages. A reference with an incarnation means
+    that life of the session and no other.
 
     Raises NotFound; Aborted when it lost too many races: nothing was archived; Unavailable when the store did not
     answer: look at the session, or simply commit again.
     """
     for _ in range(ATTEMPTS):
-        head = load_head(services, owner, session_id)
+        head = load_head(services, user_of(whose), whose.session_id)
+        if whose.incarnation not in ("", head.incarnation):
+            raise NotFound("the session was deleted")
         plan = session.plan_commit(head, keep_recent_count)
         if isinstance(plan, Skip):
             return plan

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
+
 from strandline.domain.candidates import Candidates, check
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed, Unavailable
@@ -48,9 +50,12 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
 
 
 def read_candidates(services: Services, life: Life, number: int) -> Candidates | None:
-    """The stored candidates of an archive, or None."""
+    """The stored candidates of an archive, or None. Raises ExtractionFailed when they cannot be read."""
     body = fetch(services.objects, life.archive_file(number, "candidates.json"))
-    return None if body is None else Candidates.model_validate_json(body)
+    try:
+        return None if body is None else Candidates.model_validate_json(body)
+    except ValidationError as error:
+        raise ExtractionFailed("the archive's candidates cannot be read", final=True) from error
 
 
 def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:
@@ -63,8 +68,9 @@ def living_head(services: Services, request: ExtractRequested | MergeRequested) 
 
 def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates:
     try:
-        running = {"status": "running", "stage": "extract", "attempts": attempt}
-        services.tasks.note(request.session, request.task_id, **running)
+        services.tasks.note(
+            request.session, request.task_id, status="running", stage="extract", attempts=attempt
+        )
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
     except StoreError as error:
         raise Unavailable("the table did not answer") from error

@@ -95,7 +95,7 @@ def _load(services: Library, request: MergeRequested) -> Job | Outcome:
             return job
         if living_head(services, request) is None:
             return None
-    except StrandlineError as error:
+    except (StrandlineError, ExtractionFailed) as error:
         return error
     return ExtractionFailed("the archive's candidates are not in the bucket", final=True)
 

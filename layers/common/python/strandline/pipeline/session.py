@@ -102,7 +102,8 @@ def delete(services: Library, owner: User, session_id: str) -> Mapping[str, int]
         erase(services, ref(found.value))
         raise NotFound(f"there is no session {session_id!r}")
     _mark(services, ref(found.value), timedelta(seconds=services.rules.heal_seconds))
-    buried = services.heads.update(key, partial(_bury, now=stamp(services.clock.now())))
+    now = stamp(services.clock.now())
+    buried = services.heads.update(key, partial(_bury, incarnation=found.value.incarnation, now=now))
     if buried is None:
         raise NotFound(f"there is no session {session_id!r}")
     return erase(services, ref(buried))
@@ -115,8 +116,8 @@ def _mark(services: Services, whose: SessionRef, wait: timedelta) -> None:
         raise Unavailable("the table did not answer; nothing was deleted, repeat the request") from error
 
 
-def _bury(head: Head | None, *, now: str) -> Change[Head, Head | None]:
-    if head is None or head.buried_at:
+def _bury(head: Head | None, *, incarnation: str, now: str) -> Change[Head, Head | None]:
+    if head is None or head.buried_at or head.incarnation != incarnation:
         return Change(None, None)
     grave = session.bury(head, now=now)
     return Change(grave, grave)

@@ -15,7 +15,7 @@ It reads markers that are due, never all sessions: its cost grows with what is d
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -44,16 +44,25 @@ def run_sweep(services: Library) -> Mapping[str, int]:
     One marker's failure never stops the others: it stays, and the next sweep meets it again.
     """
     now = services.clock.now()
-    seen = failed = 0
+    counts = {"due": 0, "failed": 0}
     for number in range(SHARDS):
-        for due in services.due.due(number, now, BATCH):
-            seen += 1
+        for due in _due(services, number, now, counts):
+            counts["due"] += 1
             try:
                 _LOOKS[due.kind](services, due, now)
             except (StrandlineError, StoreError) as error:
-                failed += 1
+                counts["failed"] += 1
                 log.warning("sweep: %s of a session failed: %s", due.kind, type(error).__name__)
-    return {"due": seen, "failed": failed}
+    return counts
+
+
+def _due(services: Library, number: int, now: datetime, counts: dict[str, int]) -> Sequence[Due]:
+    try:
+        return services.due.due(number, now, BATCH)
+    except StoreError as error:
+        counts["failed"] += 1
+        log.warning("sweep: shard %d cannot be read: %s", number, type(error).__name__)
+        return ()
 
 
 def _heal(services: Library, due: Due, now: datetime) -> None:

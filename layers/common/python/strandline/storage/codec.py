@@ -1,8 +1,9 @@
 """How the session head becomes bytes and comes back.
 
 The head is one JSON object: `schema`, `revision`, `writes`, the meta, and last the `tail`, whose messages are the
-stored lines byte for byte. Writing joins lines that are encoded already, so an append costs what its own messages
-cost, plus a copy.
+stored lines byte for byte, one a line. Writing joins lines that are encoded already, and reading cuts them apart
+without looking into them (compact JSON holds no raw newline), so an append costs what its own messages cost, plus a
+copy.
 """
 
 import base64
@@ -15,6 +16,7 @@ from strandline.domain.session import Archive, Head, Segment
 from strandline.storage.document import Stamp
 
 SCHEMA = 1
+_TAIL = b',"tail":[\n'
 _PLAIN = tuple(f.name for f in fields(Head) if f.name not in {"segments", "tail", "ids", "pending", "failed"})
 
 
@@ -28,10 +30,11 @@ class HeadCodec:
         meta["segments"] = [(s.first, s.last, s.tokens, s.bytes) for s in value.segments]
         meta["pending"] = [_archive_row(a) for a in value.pending]
         meta["failed"] = [_archive_row(a) for a in value.failed]
-        return b'%s,"tail":[%s]}' % (dumps(meta)[:-1], b",".join(value.tail))
+        return b"%s%s%s]}" % (dumps(meta)[:-1], _TAIL, b",\n".join(value.tail))
 
     def decode(self, body: bytes) -> tuple[Head, Stamp]:
-        row: dict[str, Any] = json.loads(body)
+        meta, _, tail = body.partition(_TAIL)
+        row: dict[str, Any] = json.loads(meta + b"}")
         if row["schema"] != SCHEMA:
             raise ValueError(f"session head has schema {row['schema']}, this code reads {SCHEMA}")
         head = Head(
@@ -40,7 +43,7 @@ class HeadCodec:
             segments=tuple(Segment(*s) for s in row["segments"]),
             pending=tuple(Archive(*a) for a in row["pending"]),
             failed=tuple(Archive(*a) for a in row["failed"]),
-            tail=tuple(map(dumps, row["tail"])),
+            tail=tuple(tail[:-2].split(b",\n")) if len(tail) > 2 else (),
         )
         return head, Stamp(row["revision"], tuple((w, r) for w, r in row["writes"]))
 

@@ -148,10 +148,12 @@ class Documents(Generic[V]):
         value, stamp = self._codec.decode(stored.body)
         return self._remember(key, Versioned(value, stamp, stored.etag))
 
-    def update(self, key: str, change: Callable[[V | None], Change[V, R]]) -> R:
-        """Applies `change` exactly once and answers its result. `change` is pure and may be called many times."""
-        warm = self._cache.get(key)
-        return _Update(self, key, change, self._ids.new()).run(warm)
+    def update(self, key: str, change: Callable[[V | None], Change[V, R]], *, absent: bool = False) -> R:
+        """Applies `change` exactly once and answers its result. `change` is pure and may be called many times.
+
+        `absent` says that there was no document a moment ago: creating one is tried before anything is read.
+        """
+        return _Update(self, key, change, self._ids.new()).run(self._cache.get(key), absent=absent)
 
     def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
         if self._warm:
@@ -192,9 +194,9 @@ class _Update(Generic[V, R]):
         self._tried: dict[int, R] = {}
         self._unclear = False
 
-    def run(self, warm: Versioned[V] | None) -> R:
-        if warm is not None:
-            written = self._try_warm(warm)
+    def run(self, warm: Versioned[V] | None, *, absent: bool) -> R:
+        if warm is not None or absent:
+            written = self._try_known(warm)
             if written is not None:
                 return written.result
         for attempt in range(self._documents._retry.attempts):
@@ -205,13 +207,13 @@ class _Update(Generic[V, R]):
                 return outcome.result
         raise self._given_up()
 
-    def _try_warm(self, warm: Versioned[V]) -> Change[V, R] | None:
-        """Only a write that succeeds counts: what a cached value refuses, or would leave alone, a fresh one may not."""
+    def _try_known(self, known: Versioned[V] | None) -> Change[V, R] | None:
+        """Only a write that succeeds counts: what a remembered value refuses, or leaves alone, a fresh one may not."""
         try:
-            change = self._change(warm.value)
+            change = self._change(known.value if known else None)
         except StrandlineError:
             return None
-        return None if change.value is None else self._put(warm, change.value, change)
+        return None if change.value is None else self._put(known, change.value, change)
 
     def _attempt(self) -> Change[V, R] | None:
         base = self._documents.read(self._key)

@@ -88,7 +88,7 @@ def _page(items: Items, pk: str, after: str | None, limit: int, order: Order) ->
 
 
 class Tasks:
-    """Tasks of commits, owner-scoped. Completed ones are kept 24 hours, failed ones 7 days."""
+    """Tasks of commits, owner-scoped. Completed ones are kept 24 hours, any other 7 days after its last change."""
 
     def __init__(self, items: Items, clock: Clock) -> None:
         self._items = items
@@ -102,43 +102,36 @@ class Tasks:
             identity,
             status="pending",
             stage="commit",
-            task_type="session_commit",
-            resource_id=session.session_id,
-            incarnation=session.incarnation,
             archive=archive.number,
             created_at=archive.at,
             attempts=0,
             result=None,
             error=None,
-            expires_at=None,
         )
         return identity
 
-    def note(self, session: SessionRef, identity: str, **values: Any) -> None:
+    def note(
+        self, session: SessionRef, identity: str, *, kept: timedelta = FAILED_KEPT, **values: Any
+    ) -> None:
         """Sets fields of a task, whatever is there; a task lost from the table comes back this way."""
         user = User(session.account_id, session.user_id)
-        self._items.update(
-            f"TASKS#{_owner(user)}",
-            identity,
-            {
-                "task_id": identity,
-                "resource_id": session.session_id,
-                "updated_at": stamp(self._clock.now()),
-                **values,
-            },
-        )
+        now = self._clock.now()
+        fixed = {
+            "task_id": identity,
+            "task_type": "session_commit",
+            "resource_id": session.session_id,
+            "incarnation": session.incarnation,
+            "updated_at": stamp(now),
+            "expires_at": int((now + kept).timestamp()),
+        }
+        self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values})
 
     def complete(self, session: SessionRef, identity: str, result: Item) -> None:
-        self._end(
-            session, identity, COMPLETED_KEPT, status="completed", stage="done", result=result, error=None
-        )
+        ended = {"status": "completed", "stage": "done", "result": result, "error": None}
+        self.note(session, identity, kept=COMPLETED_KEPT, **ended)
 
     def fail(self, session: SessionRef, identity: str, stage: str, reason: str) -> None:
-        self._end(session, identity, FAILED_KEPT, status="failed", stage=stage, error=reason)
-
-    def _end(self, session: SessionRef, identity: str, kept: timedelta, **values: Any) -> None:
-        expires = int((self._clock.now() + kept).timestamp())
-        self.note(session, identity, task_type="session_commit", expires_at=expires, **values)
+        self.note(session, identity, status="failed", stage=stage, error=reason)
 
     def get(self, user: User, identity: str) -> Item | None:
         item = self._items.get(f"TASKS#{_owner(user)}", identity)

@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
@@ -169,7 +170,8 @@ def commit(session_id: str, body: CommitSession | None = None) -> Answer:
             archive.dry_run(known, whose, session_of(session_id), wanted.keep_recent_count), known.clock
         )
     name = session_of(session_id)
-    done = run_commit(known, whose, name, wanted.keep_recent_count)
+    session_ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id=name)
+    done = run_commit(known, session_ref, wanted.keep_recent_count)
     return ok({"session_id": name, **_committed(whose, name, done)}, known.clock)
 
 

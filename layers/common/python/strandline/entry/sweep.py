@@ -1,4 +1,4 @@
-"""The schedule's edge."""
+"""The sweep function: called by the schedule."""
 
 from typing import Any
 
@@ -6,6 +6,6 @@ from strandline.entry.wiring import library
 from strandline.pipeline.sweep import run_sweep
 
 
-def handle_sweep() -> dict[str, Any]:
+def handle() -> dict[str, Any]:
     """Runs one sweep; answers its counts."""
     return dict(run_sweep(library()))

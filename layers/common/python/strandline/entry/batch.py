@@ -1,0 +1,52 @@
+"""The queue edge: a batch in, the ids of what must come again out.
+
+A message is given up on its last receive: its archive fails with the reason and can be retried by its owner. What
+cannot be read at all goes to the dead-letter queue by itself.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from strandline.domain.errors import ExtractionFailed
+from strandline.entry.http import Event
+from strandline.pipeline import outcome
+from strandline.pipeline.services import Services
+
+log = logging.getLogger(__name__)
+
+Record = Mapping[str, Any]
+T = TypeVar("T")
+
+
+def records(event: Event) -> list[tuple[Record, Record]]:
+    """The event's records as rows of `each`."""
+    return [(record, record) for record in event["Records"]]
+
+
+def each(rows: Iterable[tuple[Record, T]], work: Callable[[Record, T], None]) -> list[dict[str, str]]:
+    """Does the work for each row; answers the failures of a partial-batch response: the records where it raised."""
+    failures = []
+    for record, row in rows:
+        try:
+            work(record, row)
+        except Exception:
+            log.exception("message %s failed, receive %d", record["messageId"], receives(record))
+            failures.append({"itemIdentifier": str(record["messageId"])})
+    return failures
+
+
+def receives(record: Record) -> int:
+    """How often the message has been received, this time included."""
+    return int(record["attributes"]["ApproximateReceiveCount"])
+
+
+def give_up_or_raise(
+    services: Services, record: Record, request: outcome.Request, stage: str, error: Exception
+) -> None:
+    """Fails the archive when nothing more can come of the request; raises the error when it should come again."""
+    final = isinstance(error, ExtractionFailed) and error.final
+    if not final and receives(record) < services.rules.max_receives:
+        raise error
+    log.warning("%s of archive %d given up: %s", stage, request.archive, type(error).__name__)
+    outcome.fail(services, request, stage, str(error))
