@@ -64,7 +64,9 @@ def test_memories_are_listed_and_printed(service: FakeService) -> None:
 def test_a_memory_is_printed_byte_for_byte(service: FakeService) -> None:
     content = "red \x1b[31m text\r\nwithout an end"
     service.memories[0]["content"] = content
-    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == FRONT.encode() + content.encode()
+    assert (
+        run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == FRONT.encode() + content.encode()
+    )
 
 
 def test_a_memory_cannot_steer_a_terminal() -> None:
