@@ -1,9 +1,8 @@
 """context: what a model should see of a session, within a token budget.
 
-One boundary: the newest archive that is done. Its overview stands for everything up to its end, except what failed
-archives hold: their messages stay visible, as do those of archives still pending, and the live ones. So overview and
-messages together always cover everything. The budget is filled from the newest message backwards, and an object is
-only read when its turn comes.
+The newest archive that is done is there by its overview (what earlier ones held is found by search). Every message
+that no done archive holds is there itself: live ones, and those of archives that are pending or have failed. The
+budget is filled from the newest message backwards, and an object is only read when its turn comes.
 """
 
 from collections.abc import Iterator
