@@ -1,15 +1,16 @@
 import pytest
 
 from strandline.domain.memory_types import REGISTRY
-from strandline.domain.rules.entities import Entity, entities
-from strandline.domain.rules.kinds import Route, route
+from strandline.domain.rules.entities import Entity, Known, entities
+from strandline.domain.rules.kinds import Route, Statement, route
 from strandline.domain.rules.topics import topic_of
 
-KNOWN = {"Max": Entity("pets", "Max"), "Norvik": Entity("organisations", "Norvik")}
+KNOWN = Known({"Max": Entity("pets", "Max"), "Norvik": Entity("organisations", "Norvik")})
 
 
-def file_of(said: str, *, dated: bool = False, to_assistant: bool = False) -> str:
-    found: Route = route(said, dated=dated, to_assistant=to_assistant, known=KNOWN)
+def file_of(said: str, *, asked: str = "", dated: bool = False, to_assistant: bool = False) -> str:
+    statement = Statement(said, asked=asked, dated=dated)
+    found: Route = route(statement, KNOWN, to_assistant=to_assistant)
     return "/".join([found.memory_type, *dict(found.fields).values()])
 
 
@@ -29,8 +30,51 @@ def file_of(said: str, *, dated: bool = False, to_assistant: bool = False) -> st
         ("我是护士。", "profile"),
         ("私は看護師です。", "profile"),
         ("저는 간호사예요.", "profile"),
+        ("I'm Ana, a marine biologist from Lisbon.", "profile"),
+        ("I moved to Bergen with my sister Rita.", "profile"),
+        ("I'm studying law.", "profile"),
+        ("I'm a single mom.", "profile"),
+        ("I was born in Porto.", "profile"),
+        ("I'm from Lisbon.", "profile"),
+        ("I speak Portuguese.", "profile"),
+        ("I just got promoted!", "profile"),
+        ("I started a new job as a diver.", "profile"),
+        ("I've been playing the violin for ten years.", "profile"),
+        ("We have a dog called Max.", "profile"),
+        ("I have asthma.", "profile"),
+        ("I opened my own bakery.", "profile"),
+        ("My husband and I got married.", "profile"),
+        ("My kids are 5 and 7.", "profile"),
+        ("我在上海工作。", "profile"),
+        ("我有两个孩子。", "profile"),
+        ("私は犬を飼っています。", "profile"),
+        ("46歳です。", "profile"),
+        ("私は元気です。", "events"),
+        ("I've been waiting for years.", "events"),
+        ("I lost my job interview notes.", "events"),
+        ("I moved to tears.", "events"),
+        ("I work at it every day.", "events"),
+        ("I have kids' books.", "events"),
+        ("He came when I moved to Oslo.", "events"),
+        ("I love sailing and I hate crowded museums.", "preferences/sports"),
+        ("Dancing brings me joy.", "preferences/art"),
+        ("Pizza is my favourite.", "preferences/food"),
+        ("I can't stand loud music.", "preferences/music"),
+        ("We love camping.", "preferences/nature"),
+        ("I'm not a fan of sushi.", "preferences/food"),
+        ("I've always wanted to see Rome.", "preferences/goals"),
+        ("My dream is to open a bakery.", "preferences/goals"),
+        ("I love zorbing.", "preferences/general"),
+        ("They bring me joy.", "events"),
+        ("I love having them around.", "events"),
+        ("It's something I love.", "events"),
+        ("I don't want to hurt anybody.", "events"),
+        ("Norvik is hiring.", "entities/organisations/Norvik"),
+        ("I love Max!", "entities/pets/Max"),
+        ("This is Max.", "entities/pets/Max"),
+        ("We walked home with Max.", "events"),
         ("I love hiking.", "preferences/nature"),
-        ("I really don't like crowds.", "preferences/general"),
+        ("I really don't like crowds.", "preferences/people"),
         ("I prefer tabs in my code.", "preferences/work"),
         ("I'm a big fan of jazz.", "preferences/music"),
         ("My favourite food is soup.", "preferences/food"),
@@ -51,8 +95,31 @@ def test_file_of_an_undated_statement(said: str, file: str) -> None:
     assert file_of(said) == file
 
 
-def test_what_has_a_date_is_an_event() -> None:
-    assert file_of("I was a nurse in 2015.", dated=True) == "events"
+@pytest.mark.parametrize(
+    ("said", "file"),
+    [
+        ("I was a nurse in 2015.", "events"),
+        ("I loved the concert in May.", "events"),
+        ("I moved to Bergen in 2022.", "profile"),
+        ("Max turned six yesterday.", "entities/pets/Max"),
+    ],
+)
+def test_what_has_a_date_is_no_preference(said: str, file: str) -> None:
+    assert file_of(said, dated=True) == file
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "file"),
+    [
+        ("Where are you from?", "Lisbon.", "profile"),
+        ("What do you do for a living?", "Mostly roofs.", "profile"),
+        ("你多大了？", "四十二。", "profile"),
+        ("What's your favourite film?", "I love Alien.", "preferences/films and series"),
+        ("How was it?", "Cold.", "events"),
+    ],
+)
+def test_a_question_tells_what_its_answer_is_about(asked: str, said: str, file: str) -> None:
+    assert file_of(said, asked=asked) == file
 
 
 @pytest.mark.parametrize(
@@ -64,8 +131,8 @@ def test_what_has_a_date_is_an_event() -> None:
         ("Answer in German from now on.", "preferences/instructions"),
         ("No, use pnpm instead.", "preferences/instructions"),
         ("请不要用英文。", "preferences/instructions"),
-        ("Remember that I hate cilantro.", "preferences/general"),
-        ("Remember: my wife's name is Lea.", "profile"),
+        ("Remember that I hate cilantro.", "preferences/food"),
+        ("Remember: my wife is a pilot.", "profile"),
         ("Can you remember that my car is a Volvo?", "profile"),
     ],
 )
@@ -75,7 +142,7 @@ def test_instructions_to_an_assistant_are_preferences(said: str, file: str) -> N
 
 @pytest.mark.parametrize("said", ["I'm a nurse.", "I love tea.", "Max sleeps.", "We left."])
 def test_every_route_names_the_fields_its_memory_type_asks_for(said: str) -> None:
-    found = route(said, dated=False, to_assistant=True, known=KNOWN)
+    found = route(Statement(said), KNOWN, to_assistant=True)
     wanted = REGISTRY[found.memory_type].identity
     assert found.memory_type == "events" or tuple(dict(found.fields)) == wanted
 
@@ -90,6 +157,20 @@ def test_every_route_names_the_fields_its_memory_type_asks_for(said: str) -> Non
         ("I read the novel 'The Sea of Ink'.", [("works", "The Sea of Ink")]),
         ("We play a game called CS:GO.", [("works", "CS:GO")]),
         ("I work at a company named Norvik.", [("organisations", "Norvik")]),
+        ("Mia sleeps. She is my cat Mia.", [("pets", "Mia")]),
+        ("My dogs Mia and Leo bark.", [("pets", "Mia"), ("pets", "Leo")]),
+        ("A dog from the shelter, her name is Pip.", [("pets", "Pip")]),
+        ("I got a puppy. I named him Rex.", [("pets", "Rex")]),
+        ("This woman, Jean, sang.", [("people", "Jean")]),
+        ("I read 'Becoming Nora' by Amy Nutt.", [("works", "Becoming Nora")]),
+        ("We watched Cold Harbour.", [("works", "Cold Harbour")]),
+        ("I moved to Bergen.", [("places", "Bergen")]),
+        ("Graz is a lovely old city.", [("places", "Graz")]),
+        ("The rowing club in Graz won.", [("organisations", "rowing club in Graz")]),
+        ("My wife, Max and I left.", []),
+        ("Thankfully, my boss was nice.", []),
+        ("Pottery is my friend, and pottery is fun.", []),
+        ("I saw 'that' film.", []),
         ("I met my sister Monday.", []),
         ("At the shelter, Cindy sang.", []),
         ("My friend Ann came.", []),
@@ -98,7 +179,14 @@ def test_every_route_names_the_fields_its_memory_type_asks_for(said: str) -> Non
 )
 def test_entities_are_introduced_by_what_they_are(said: str, found: list[tuple[str, str]]) -> None:
     known = entities([said], without=frozenset(["ann"]))
-    assert [(e.category, e.name) for e in dict.fromkeys(known.values())] == found
+    assert [(e.category, e.name) for e in dict.fromkeys(known.by_name.values())] == found
+
+
+def test_an_entity_is_named_in_the_answer_or_after_its_kind() -> None:
+    known = entities(
+        ["How is your dog?", "Rex is fine.", "I got a cat.", "It rained.", "Her name is Mia."], ()
+    )
+    assert known.by_name == {"Rex": Entity("pets", "Rex"), "Mia": Entity("pets", "Mia")}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_a_conversation_over_several_days() -> None:
 
 def test_the_overview_sorts_what_was_said() -> None:
     assert extract(TALK).overview == (
-        "# harbour festival, Tidefest and posters\n"
+        "# harbour festival, Tidefest, posters\n"
         "\n"
         "The user and the assistant, on 8 May 2023, 4 messages\n"
         "\n"

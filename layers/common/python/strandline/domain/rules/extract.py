@@ -1,11 +1,11 @@
 """The rule extractor: from the messages of an archive to its memory lines and its summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from strandline.domain.extraction import Claim, Extraction, Proposal, Transcript
-from strandline.domain.rules.entities import Entity, entities
-from strandline.domain.rules.kinds import EVENTS, Route, route
+from strandline.domain.rules.entities import Known, entities
+from strandline.domain.rules.kinds import EVENTS, Route, Statement, route
 from strandline.domain.rules.lines import Line, lines_of, question_of
 from strandline.domain.rules.messages import Conversation, Message, conversation
 from strandline.domain.rules.summary import summarise
@@ -45,7 +45,7 @@ def _lines(about: Conversation) -> list[Line]:
 
 
 def _proposals(about: Conversation, lines: Sequence[Line], title: str) -> tuple[Proposal, ...]:
-    known = entities((line.said for line in lines if not line.is_caption), about.names)
+    known = entities(_spoken(lines), about.names)
     files: dict[tuple[str | None, Route], list[Claim]] = {}
     for line in lines:
         files.setdefault((line.voice.peer, _route(line, known, about)), []).append(_claim(line))
@@ -60,10 +60,18 @@ def _proposals(about: Conversation, lines: Sequence[Line], title: str) -> tuple[
     )
 
 
-def _route(line: Line, known: dict[str, Entity], about: Conversation) -> Route:
+def _spoken(lines: Sequence[Line]) -> Iterator[str]:
+    """What was said, with the questions that were answered, in order."""
+    for line in lines:
+        if not line.is_caption:
+            yield from filter(None, (line.asked, line.whole))
+
+
+def _route(line: Line, known: Known, about: Conversation) -> Route:
     if line.voice.is_assistant or line.is_caption:
         return EVENTS
-    return route(line.said, dated=line.dated, to_assistant=about.has_assistant, known=known)
+    said = Statement(line.said, line.whole, line.asked, line.dated)
+    return route(said, known, to_assistant=about.has_assistant)
 
 
 def _claim(line: Line) -> Claim:

@@ -1,29 +1,18 @@
-"""What a conversation is about: its words by how many lines say them, and how central each line is."""
+"""What a conversation is about: the phrases most of its lines speak of, and how central each line is."""
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Sequence
 
 from strandline.domain.rules.lines import Line
-from strandline.domain.rules.verbs import ADVERB, BASE, is_past
-from strandline.domain.rules.words import content, words
+from strandline.domain.rules.phrases import Phrase, is_empty, noun_phrases
+from strandline.domain.rules.words import content
 
-_GENERIC = frozenset(
-    """
-    time times people person thing things way lot year years month months week weeks day days today
-    yesterday tomorrow moment life world part kind sort bit one two three first last next place photo
-    image pic picture using made makes making being getting trying looking working going coming taking
-    giving feels felt feeling need needs want wants able important special different big small little old
-    hard easy many much enough almost every since around together experience journey idea ideas start
-    started check found sharing share real super hope means said asked let image pretty happen happened
-    remember reminder plans step chance name names monday tuesday wednesday thursday friday saturday
-    sunday january february march april june july august september october november december http https
-    www com
-    """.split()
-)
 _TOP = 3
-_MAX_CANDIDATES = 50
+_TOP_WORDS = 6
+_BONUS_WORD = 0.9
+_BONUS_NAME = 0.6
+_SHARE_WHOLE = 0.5
+_SHARE_INNER = 0.25
 _BONUS_DATED = 1.5
 _BONUS_TOLD = 1.0
 _MALUS_ASSISTANT = 1.5
@@ -31,51 +20,43 @@ _LONG = 12
 
 
 def themes(lines: Sequence[Line], names: Collection[str]) -> list[str]:
-    """Up to three words or word pairs that most lines are about, the commonest first."""
-    of_people = [line for line in lines if not line.voice.is_assistant]
-    single = Counter(w for line in of_people or lines for w in dict.fromkeys(_nouns(line, names)))
-    best_pair = _best_pairs(lines, frozenset(single))
-    chosen: list[str] = []
-    for word, count in single.most_common(_MAX_CANDIDATES):
-        phrase = _phrase(word, count, best_pair)
-        if not any(set(phrase.split()) & set(c.split()) for c in chosen):
+    """Up to three noun phrases or names that most lines are about, the most central first; fewer words, if none.
+
+    A phrase weighs as much as its last word, which says what it is, and more for every other word and for a name.
+    """
+    told = [line for line in lines if not line.is_caption]
+    of_people = [line for line in told if not line.voice.is_assistant] or told or lines
+    found = [list(noun_phrases(line.said, names)) for line in of_people]
+    heads = Counter(head for line in found for head in dict.fromkeys(p.key[-1] for p in line))
+    whole = Counter(key for line in found for key in dict.fromkeys(p.key for p in line))
+    phrases = dict.fromkeys(p for line in found for p in line)
+    ranked = sorted(phrases, key=lambda p: -_weight(p, heads, whole))
+    return _apart(ranked) or _first_words(of_people, names)
+
+
+def _weight(phrase: Phrase, heads: Counter[str], whole: Counter[tuple[str, ...]]) -> float:
+    key = phrase.key
+    inner = sum(heads[w] for w in key[:-1])
+    bonus = _BONUS_WORD * (len(key) > 1) + _BONUS_NAME * phrase.named
+    return heads[key[-1]] + _SHARE_WHOLE * (whole[key] - 1) + _SHARE_INNER * inner + bonus
+
+
+def _apart(ranked: Iterable[Phrase]) -> list[str]:
+    """The first phrases that have no word in common, as long as they make a short title."""
+    chosen: list[Phrase] = []
+    taken = set[str]()
+    for phrase in ranked:
+        size = sum(len(p.words) for p in chosen) + len(phrase.words)
+        if len(chosen) < _TOP and size <= _TOP_WORDS and not taken & set(phrase.key):
             chosen.append(phrase)
-    return [_as_written(phrase, lines) for phrase in chosen[:_TOP]]
+            taken |= set(phrase.key)
+    return [" ".join(p.words) for p in chosen]
 
 
-def _as_written(phrase: str, lines: Sequence[Line]) -> str:
-    """With the capitals it always has."""
-    pattern = re.compile(rf"\b{re.escape(phrase)}\b", re.IGNORECASE)
-    written = [m[0] for line in lines if (m := pattern.search(line.said))]
-    return phrase if phrase in written or not written else written[0]
-
-
-def _nouns(line: Line, names: Collection[str]) -> list[str]:
-    return [w for w in content(line.said, names) if _is_noun_like(w)]
-
-
-def _is_noun_like(word: str) -> bool:
-    if word in _GENERIC or word in BASE or word in ADVERB or is_past(word):
-        return False
-    return len(word) > 2 and "'" not in word and not word.isdigit() and not word.endswith("ly")
-
-
-def _best_pairs(lines: Iterable[Line], nouns: Collection[str]) -> dict[str, tuple[int, str]]:
-    """For each noun the commonest pair of neighbours it is part of, with its count."""
-    found: Counter[tuple[str, str]] = Counter()
-    for line in lines:
-        found.update(p for p in dict.fromkeys(pairwise(words(line.said))) if p[0] in nouns and p[1] in nouns)
-    best: dict[str, tuple[int, str]] = {}
-    for pair, count in found.most_common():
-        for word in pair:
-            best.setdefault(word, (count, " ".join(pair)))
-    return best
-
-
-def _phrase(word: str, count: int, best_pair: Mapping[str, tuple[int, str]]) -> str:
-    """The word, or the pair it mostly occurs in."""
-    together, pair = best_pair.get(word, (0, ""))
-    return pair if together > 1 and together * 2 >= count else word
+def _first_words(lines: Iterable[Line], names: Collection[str]) -> list[str]:
+    """The commonest words that say anything: for languages and styles in which no phrase is recognised."""
+    found = Counter(w for line in lines for w in dict.fromkeys(content(line.said, names)) if not is_empty(w))
+    return [word for word, _ in found.most_common(_TOP)]
 
 
 def salience(lines: Sequence[Line], names: Collection[str]) -> list[float]:

@@ -48,9 +48,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Line:
-    """A line, where it was said, and the first sentence it was made from.
+    """A line, where it was said, the first sentence it was made from, and all of them.
 
-    `dated`: it names its own date; `told`: it is in the third person, not a quotation.
+    `asked` is the question it answers; `dated`: it names its own date; `told`: it is in the third person, not a
+    quotation.
     """
 
     text: str
@@ -62,6 +63,8 @@ class Line:
     dated: bool = False
     told: bool = False
     is_caption: bool = False
+    whole: str = ""
+    asked: str = ""
 
 
 def lines_of(message: Message, question: Question | None, about: Conversation) -> list[Line]:
@@ -146,12 +149,13 @@ def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
         voice,
         dated=line.dated,
         told=line.told,
+        whole=" ".join(said),
     )
 
 
 def _with_question(line: Line, question: Question, short_answer: str) -> Line:
     text = wording.with_question(line.text, question.text, short_answer)
-    return replace(line, text=text, seq_from=question.seq)
+    return replace(line, text=text, seq_from=question.seq, asked=question.text)
 
 
 def _shared_images(message: Message) -> Iterator[Line]:

@@ -45,23 +45,27 @@ class Summary:
 
 def summarise(about: Conversation, lines: Sequence[Line]) -> Summary:
     """What a conversation was about, in its own lines; no part is ever empty."""
-    name = _title(about, lines)
+    name, topics = _title(about, lines)
     scores = salience(lines, about.names)
     return Summary(
         name,
-        _abstract(about, name, lines, scores),
+        _abstract(about, topics, lines, scores),
         _overview(about, name, lines, scores),
     )
 
 
-def _title(about: Conversation, lines: Sequence[Line]) -> str:
+def _title(about: Conversation, lines: Sequence[Line]) -> tuple[str, str]:
+    """The title, and the same as part of a sentence."""
     longest = max((line.said for line in lines), key=len, default="")
     if is_unspaced(longest):
-        return cut(one_line(longest).rstrip("。！!．."), _MAX_UNSPACED_TITLE)
-    return cut(one_line(_listed(themes(lines, about.names))), _MAX_TITLE) or "conversation"
+        title = cut(one_line(longest).rstrip("。！!．."), _MAX_UNSPACED_TITLE)
+        return title, title
+    found = themes(lines, about.names)
+    title = cut(one_line(", ".join(found)), _MAX_TITLE)
+    return (title, cut(one_line(_listed(found)), _MAX_TITLE)) if title else ("conversation", "conversation")
 
 
-def _abstract(about: Conversation, name: str, lines: Sequence[Line], scores: Sequence[float]) -> str:
+def _abstract(about: Conversation, topics: str, lines: Sequence[Line], scores: Sequence[float]) -> str:
     """Who talked when about what, and the line that says most of it."""
     if not about.messages:
         return "Nobody spoke."
@@ -69,7 +73,7 @@ def _abstract(about: Conversation, name: str, lines: Sequence[Line], scores: Seq
     if not lines:
         return f"{spoke}; nothing was said that needs remembering."
     best = lines[scores.index(max(scores))]
-    return f"{spoke} about {name}. {one_line(best.text, _MAX_ABSTRACT_LINE)}"
+    return f"{spoke} about {topics}. {one_line(best.text, _MAX_ABSTRACT_LINE)}"
 
 
 def _overview(about: Conversation, name: str, lines: Sequence[Line], scores: Sequence[float]) -> str:
