@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -34,14 +34,13 @@ class RunError(Exception):
 
 def main() -> int:
     """Runs until it is told to stop; 1 when it could not."""
-    chosen = settings.read()
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     try:
         with ExitStack() as stack:
-            _run(stack, chosen, stop)
-    except (EmulatorError, TemplateError, RunError) as error:
+            _run(stack, settings.read(), stop)
+    except (EmulatorError, TemplateError, RunError, settings.SettingError) as error:
         print(f"strandline: {error}", file=sys.stderr)
         return 1
     return 0
@@ -62,7 +61,7 @@ def _run(stack: ExitStack, chosen: settings.Settings, stop: threading.Event) -> 
             f"port {chosen.port}: {error.strerror}; choose another with STRANDLINE_PORT"
         ) from error
     if _ready(chosen.port, stop):
-        print(_welcome(chosen), flush=True)
+        print(_welcome(chosen, emulators.environment), flush=True)
     while not stop.wait(1):
         emulators.check()
 
@@ -106,7 +105,7 @@ def _ready(port: int, stop: threading.Event) -> bool:
     return False
 
 
-def _welcome(chosen: settings.Settings) -> str:
+def _welcome(chosen: settings.Settings, aws: Mapping[str, str]) -> str:
     url = f"http://127.0.0.1:{chosen.port}"
     call = f"curl -s -H 'X-API-Key: {chosen.key}' -H 'Content-Type: application/json' {url}/api/v1"
     return f"""
@@ -114,8 +113,9 @@ Strandline is ready
   URL   {url}
   key   {chosen.key}
   data  {chosen.data}  (logs in logs/)
+  S3    {aws["AWS_ENDPOINT_URL_S3"]}  (access key {aws["AWS_ACCESS_KEY_ID"]}, secret {aws["AWS_SECRET_ACCESS_KEY"]})
 
-Say something, commit it, find it again:
+Say something, commit it, and find it again a moment later:
   {call}/sessions/demo/messages -d '{{"role": "user", "content": "I live in Lisbon and I love sailing."}}'
   {call}/sessions/demo/commit -d '{{}}'
   {call}/search/find -d '{{"query": "Where does the user live?"}}'

@@ -10,6 +10,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+class SettingError(ValueError):
+    """A variable that cannot be used; the text names it and says why."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The choices, with defaults filled in."""
@@ -31,16 +35,26 @@ class Settings:
 
 
 def read(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings; makes the data directory, and in it a root key if none is given or there."""
+    """The settings; makes the data directory, and in it a root key if none is given or there. Raises SettingError."""
     data = Path(environment.get("STRANDLINE_DATA_DIR") or ROOT / ".strandline").resolve()
-    data.mkdir(parents=True, exist_ok=True)
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(f"STRANDLINE_DATA_DIR: {data} cannot be made: {error.strerror}") from error
     return Settings(
-        port=int(environment.get("STRANDLINE_PORT") or 8787),
+        port=_number(environment, "STRANDLINE_PORT", 8787, 65535),
         data=data,
         key=environment.get("STRANDLINE_LOCAL_KEY") or _kept_key(data / "root-key"),
-        heal_seconds=int(environment.get("STRANDLINE_HEAL_SECONDS") or 60),
-        retry_seconds=int(environment.get("STRANDLINE_LOCAL_RETRY_SECONDS") or 10),
+        heal_seconds=_number(environment, "STRANDLINE_HEAL_SECONDS", 60, 86_400),
+        retry_seconds=_number(environment, "STRANDLINE_LOCAL_RETRY_SECONDS", 10, 43_200),
     )
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, maximum: int) -> int:
+    text = environment.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
+        raise SettingError(f"{name}: {text!r} is not a number from 1 to {maximum}")
+    return int(text)
 
 
 def _kept_key(file: Path) -> str:

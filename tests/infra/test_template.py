@@ -192,7 +192,7 @@ def test_nobody_removes_a_version(functions: dict[str, Any]) -> None:
 
 
 def test_no_business_values_in_the_wiring(template: Template) -> None:
-    """Environment variables are references, the receive count, or a habit of a library: nothing that a rule of the domain needs."""
+    """Variables are references, the receive count, or a habit of a library: nothing that a rule of the domain needs."""
     variables = template.document["Globals"]["Function"]["Environment"]["Variables"]
     literal = {name for name, value in variables.items() if not isinstance(value, dict)}
     assert literal == {"STRANDLINE_MAX_RECEIVES", "PYDANTIC_DISABLE_PLUGINS"}

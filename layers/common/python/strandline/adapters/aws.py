@@ -9,6 +9,7 @@ error that repeating cannot mend (access denied, no such bucket, a malformed req
 or of this code and passes as the SDK raised it.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -76,6 +77,8 @@ _TRANSPORT = (
     IncompleteReadError,
     ResponseParserError,
 )
+
+logging.getLogger("botocore").setLevel(logging.WARNING)  # it tells of each endpoint it finds
 
 _making = Lock()  # botocore sessions are not thread-safe while they make a client; the clients are
 

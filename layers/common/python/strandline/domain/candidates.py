@@ -88,7 +88,8 @@ def check(
         lines = _checked(proposal, turns, policy, budget, rejected)
         budget -= len(lines)
         if lines:
-            _add(files, _file(proposal, lines, extraction_id))
+            at = min(turns[line.seq_to].at for line in lines)
+            _add(files, _file(proposal, lines, at=at, extraction_id=extraction_id))
     return Candidates(
         extraction=extraction_id,
         extractor=extraction.extractor,
@@ -145,9 +146,11 @@ def _line(claim: Claim, turns: Mapping[int, Turn]) -> CandidateLine:
     )
 
 
-def _file(proposal: Proposal, lines: list[CandidateLine], extraction_id: str) -> CandidateFile:
+def _file(
+    proposal: Proposal, lines: list[CandidateLine], *, at: datetime, extraction_id: str
+) -> CandidateFile:
+    """The file of a proposal; `at` is when the first of its lines was said, on the speaker's own clock."""
     kind: MemoryType = REGISTRY[proposal.memory_type]
-    at = datetime.fromisoformat(min(line.at for line in lines))
     path = kind.path(proposal.fields, at=at, extraction=extraction_id)
     if proposal.peer is not None:
         path = f"peers/{proposal.peer}/{path}"

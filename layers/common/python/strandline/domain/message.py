@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -189,9 +189,22 @@ def draft(message: MessageIn, *, message_id: str, now: datetime, tokens: int) ->
             message_id=message_id,
         )
     fields = message.model_dump(mode="python", exclude_none=True, exclude={"id", "created_at"})
-    created = stamp(message.created_at or now)
-    body = dumps({"id": message_id, "created_at": created, "tokens": tokens, **fields})
+    said = message.created_at or now
+    own = {"id": message_id, "created_at": stamp(said), **_offset(said), "tokens": tokens}
+    body = dumps({**own, **fields})
     return Draft(message_id, body, tokens)
+
+
+def _offset(said: datetime) -> dict[str, int]:
+    """Minutes east of UTC, unless there are none: "yesterday" counts from the speaker's own day."""
+    minutes = int((said.utcoffset() or timedelta()).total_seconds()) // 60
+    return {"utc_offset": minutes} if minutes else {}
+
+
+def said_at(message: Mapping[str, Any]) -> datetime:
+    """When a stored message was said, on the clock of whoever said it."""
+    at = datetime.fromisoformat(message["created_at"])
+    return at.astimezone(timezone(timedelta(minutes=message.get("utc_offset", 0))))
 
 
 def read_line(line: bytes) -> dict[str, Any]:

@@ -25,7 +25,9 @@ class InvalidFields(InvalidArgument):
     """Fields of a request that are not as they should be."""
 
     def __init__(self, problems: Iterable[Mapping[str, Any]]) -> None:
-        found = [{"field": _field(p), "message": str(p["msg"])} for p in problems]
+        found = [
+            {"field": _field(p), "message": str(p["msg"]).removeprefix("Value error, ")} for p in problems
+        ]
         first = found[0] if found else {"field": "body", "message": "invalid"}
         super().__init__(f"{first['field']}: {first['message']}", validation_errors=found)
 

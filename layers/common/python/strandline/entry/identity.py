@@ -57,7 +57,7 @@ def identifier(text: str, name: str) -> str:
     try:
         return _IDENTIFIER.validate_python(text)
     except ValidationError as error:
-        raise InvalidArgument(f"{name}: {error.errors()[0]['msg']}") from error
+        raise InvalidArgument(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from error
 
 
 def hash_key(key: str) -> str:

@@ -53,6 +53,16 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
     }
 
 
+def read_file(services: Services, owner: User, session_id: str, name: str, file: str) -> str:
+    """A text of one archive: `abstract.md`, `overview.md` or `memory_diff.json`. Raises NotFound."""
+    head = load_head(services, owner, session_id)
+    match = _NAME.fullmatch(name)
+    body = fetch(services.objects, Life(ref(head)).archive_file(int(match[1]), file)) if match else None
+    if body is None:
+        raise NotFound(f"there is no {file} of archive {name!r} in session {session_id!r}")
+    return body.decode()
+
+
 def status(head: Head, number: int) -> str:
     """`pending`, `failed` or `completed`."""
     if any(a.number == number for a in head.pending):

@@ -30,6 +30,7 @@ class Context:
     messages: list[dict[str, Any]]
     overview_tokens: int
     message_tokens: int
+    dropped_archives: int
     total_archives: int
     failed_archives: int
 
@@ -44,13 +45,15 @@ def run_context(
     overview = _overview(services, head)
     overview_tokens = services.tokens.count(overview)
     messages, message_tokens = _newest(services, head, token_budget)
-    if overview_tokens + message_tokens > token_budget:
+    dropped = overview_tokens + message_tokens > token_budget
+    if dropped:
         overview, overview_tokens = "", 0
     return Context(
         overview=overview,
         messages=messages,
         overview_tokens=overview_tokens,
         message_tokens=message_tokens,
+        dropped_archives=int(dropped),
         total_archives=head.commit_count,
         failed_archives=len(head.failed),
     )

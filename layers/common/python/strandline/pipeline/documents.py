@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from strandline.domain.memory import Line, Memory, read_lines
+from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
 from strandline.pipeline.extract import text_of
 
@@ -32,7 +33,7 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
     texts = [line.text for line in lines]
     for n, line in enumerate(lines):
         around = _around(texts, n) if memory.type == "events" else f"{_around(texts, n)}\n{memory.title}"
-        found_by = _day(line.source.at)
+        found_by = _day(datetime.fromisoformat(line.source.at))
         yield Document(f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, around)
     own = {**shared, "at": memory.updated_at}
     for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
@@ -54,9 +55,8 @@ def _around(texts: Sequence[str], n: int) -> str:
     return "\n".join((*texts[max(n - BEFORE, 0) : n], *texts[n + 1 : n + 1 + AFTER]))
 
 
-def _day(at: str) -> str:
-    when = datetime.fromisoformat(at)
-    return f"{when.day} {when:%B %Y}"
+def _day(at: datetime) -> str:
+    return f"{at.day} {at:%B %Y}"
 
 
 def message_group(incarnation: str, archive: int) -> str:
@@ -76,7 +76,7 @@ def message_documents(group: str, session_id: str, messages: Iterable[dict[str, 
             **{name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")},
         }
         speaker = message.get("peer_id") or message["role"]
-        found_by = f"{speaker} {_day(message['created_at'])}\n{text[SHOWN_CHARS:]}"
+        found_by = f"{speaker} {_day(said_at(message))}\n{text[SHOWN_CHARS:]}"
         yield Document(
             f"{group}#{message['seq']:012d}", group, shown[n], attributes, found_by, _around(shown, n)
         )

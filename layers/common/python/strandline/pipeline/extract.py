@@ -8,7 +8,6 @@ on crash       before the candidates: the message comes again and the work is do
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,7 +18,7 @@ from strandline.domain.errors import ExtractionFailed, Unavailable
 from strandline.domain.extraction import Transcript, Turn
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
-from strandline.domain.message import read_line
+from strandline.domain.message import read_line, said_at
 from strandline.domain.session import Head
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
@@ -111,7 +110,7 @@ def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:
             role=message["role"],
             speaker=message.get("peer_id"),
             text=text_of(message),
-            at=datetime.fromisoformat(message["created_at"]),
+            at=said_at(message),
         )
 
 

@@ -17,6 +17,7 @@ from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import User, segments
+from strandline.storage.markdown import edited
 
 MAX_CONTENT_BYTES = 1024 * 1024
 
@@ -70,11 +71,14 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
 def _rewrite(
     current: Memory | None, *, path: str, content: str, guard: Guard, now: str
 ) -> Change[Memory, Memory]:
-    if current is not None and current.body == content:
+    """A repeat of what is there already changes nothing, whatever the guard: its first answer may have been lost."""
+    body, title, expires_at = edited(content)
+    kept = current or Memory(path, _type_of(path), _title_of(path, body), _peer_of(path), "", now, now)
+    wanted = replace(kept, body=body, title=title or kept.title, expires_at=expires_at or kept.expires_at)
+    if wanted == current:
         return Change(None, current)
     guard(current)
-    kept = current or Memory(path, _type_of(path), _title_of(path, content), _peer_of(path), "", now, now)
-    memory = replace(kept, body=content, updated_at=max(kept.updated_at, now), edits=kept.edits + 1)
+    memory = replace(wanted, updated_at=max(kept.updated_at, now), edits=kept.edits + 1)
     return Change(memory, memory)
 
 

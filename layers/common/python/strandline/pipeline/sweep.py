@@ -95,7 +95,8 @@ def _request(due: Due, archive: Archive) -> ExtractRequested:
 
 
 def _agree(services: Library, due: Due, head: Head) -> None:
-    """The archive has ended; a task that a crash left open ends like it."""
+    """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
+    services.sessions.mend(head)
     task = services.tasks.get(user_of(due.session), due.task_id)
     if task is None or task["status"] not in ("pending", "running"):
         return

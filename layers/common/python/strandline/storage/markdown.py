@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from strandline.domain.errors import InvalidArgument
 from strandline.domain.memory import Line, Memory
 from strandline.domain.times import stamp
 from strandline.storage.document import Stamp
@@ -99,12 +100,31 @@ def parse(text: str) -> Memory:
     )
 
 
+def edited(content: str) -> tuple[str, str | None, str | None]:
+    """(body, title, expires_at) of a memory as its owner writes it, with or without front matter.
+
+    Raises InvalidArgument for front matter that is no YAML.
+    """
+    match = _FRONT.match(content)
+    try:
+        front = _load(match[1]) if match else None
+    except yaml.YAMLError as error:
+        raise InvalidArgument(f"content: its front matter is not valid YAML: {error}") from error
+    if match is None or not isinstance(front, dict):
+        return content, None, None
+    return content[match.end() :], _optional(front.get("title")), _time(front.get("expires_at"))
+
+
 def _fields(front: str) -> Mapping[str, Any]:
     try:
-        found = yaml.load(front, Loader=_Loader)  # noqa: S506 - a safe loader, in C where there is one
+        found = _load(front)
     except yaml.YAMLError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _load(front: str) -> Any:
+    return yaml.load(front, Loader=_Loader)  # noqa: S506 - a safe loader, in C where there is one
 
 
 def _text(value: Any, default: str) -> str:

@@ -59,6 +59,13 @@ class Sessions:
         line = {**values, "listed_at": f"{head.created_at}#{encode(head.session_id)}"}
         self._items.update(_sessions(user), encode(head.session_id), line)
 
+    def mend(self, head: Head) -> None:
+        """Puts right a line that a crash has left behind."""
+        user = User(head.account_id, head.user_id)
+        line = self._items.get(_sessions(user), encode(head.session_id)) or {}
+        if (line.get("incarnation"), line.get("commit_count")) != (head.incarnation, head.commit_count):
+            self.note(head)
+
     def forget(self, whose: SessionRef) -> None:
         """Takes the line of this life of a session out; that of its successor stays."""
         user = User(whose.account_id, whose.user_id)

@@ -202,7 +202,7 @@ def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
         "stats": {
             "totalArchives": found.total_archives,
             "includedArchives": included,
-            "droppedArchives": 0,
+            "droppedArchives": found.dropped_archives,
             "failedArchives": found.failed_archives,
             "activeTokens": found.message_tokens,
             "archiveTokens": found.overview_tokens,
