@@ -44,7 +44,7 @@ def test_a_file_can_be_written_back_as_it_was_read(service: Service, alice: Clie
     written = alice.put(f"/memories/{row['path']}", {"content": whole}).result
     assert written["version"] == row["version"]  # nothing has changed
 
-    edited = whole.replace("title: '", "title: 'My ").replace("\n- ", "\nMine too.\n\n- ", 1)
+    edited = whole.replace("title: '", "title: 'My ").replace("\n\n- ", "\n\nMine too.\n\n- ", 1)
     alice.put(f"/memories/{row['path']}", {"content": edited})
     again = alice.get("/content/read", uri=row["uri"]).result
     assert again.count("\n---\n") == 1
