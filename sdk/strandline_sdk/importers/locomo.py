@@ -11,6 +11,7 @@ from typing import Any
 
 from strandline_sdk.importers import times
 from strandline_sdk.importers.imported import Entry, ImportedSession, InputError, Place, peer
+from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message
 
 _SESSION = re.compile(r"session_(\d+)")
@@ -36,7 +37,7 @@ def _conversation(entry: Entry) -> Iterator[ImportedSession]:
     for number in sorted(int(match[1]) for match in map(_SESSION.fullmatch, talk) if match):
         if talk[f"session_{number}"]:
             messages = _session(talk, number, place.at(f"session_{number}"))
-            yield ImportedSession(f"{sample}-session-{number}", sample, messages)
+            yield ImportedSession(accepted(f"{sample}-session-{number}"), sample, messages)
 
 
 def _session(talk: Mapping[str, Any], number: int, place: Place) -> list[Message]:

@@ -1,6 +1,7 @@
 """OpenAI chat JSON: messages {role, content}, a conversation {"messages": [...]}, or a list or JSON lines of either.
 
-    conversation n of a file -> session <file name>-<n>        name of a user -> peer
+    id | session_id | conversation_id of a conversation -> session; without one, conversation n of a file
+        -> session <file name>-<n>-<hash of its opening>       name of a user -> peer
     tool call -> tool part, pending, of the assistant message  tool result -> tool message with the same tool id
     created_at | timestamp, epoch or ISO, of the message or else of its conversation -> created_at
 
@@ -13,16 +14,16 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from strandline_sdk.importers import times
 from strandline_sdk.importers.imported import Entry, ImportedSession, InputError, Place, peer
 from strandline_sdk.importers.openai_parts import body
+from strandline_sdk.importers.session_ids import accepted, short_hash
 from strandline_sdk.model import Message
 
 _TIMES = ("created_at", "timestamp")
-_LONGEST_NAME = 100
+_IDS = ("id", "session_id", "conversation_id")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class _Conversation:
     place: Place
     messages: Sequence[Entry]
     created_at: str | None = None
+    own_id: str | None = None
 
 
 def recognises(first: Entry) -> bool:
@@ -40,15 +42,23 @@ def recognises(first: Entry) -> bool:
 def sessions(entries: Iterable[Entry]) -> Iterator[ImportedSession]:
     """One session per conversation; entries that are messages themselves are one conversation together."""
     for number, conversation in enumerate(_conversations(entries), start=1):
-        name = _name(conversation.place.path)
-        messages = list(_messages(conversation, f"{name}-{number}"))
+        session_id = accepted(conversation.own_id or _made_id(conversation, number))
+        messages = list(_messages(conversation, session_id))
         if messages:
-            yield ImportedSession(f"{name}-{number}", name, messages)
+            yield ImportedSession(session_id, session_id, messages)
 
 
-def _name(path: Path) -> str:
-    """The file's name without its ending, cut to a length, as valid Unicode."""
-    return path.stem.encode("utf-8", "replace").decode()[:_LONGEST_NAME]
+def _made_id(conversation: _Conversation, number: int) -> str:
+    """The id of a conversation without one: another file of this name has another, one that has grown the same."""
+    opening = json.dumps(_opening(conversation), sort_keys=True, ensure_ascii=False)
+    return f"{conversation.place.path.stem}-{number}-{short_hash(opening)}"
+
+
+def _opening(conversation: _Conversation) -> list[Any]:
+    """All up to the user's first message, since what stands before it, a system prompt, is common to many."""
+    values = [entry.value for entry in conversation.messages]
+    spoken = (n for n, value in enumerate(values) if _is_message(value) and value["role"] == "user")
+    return values[: next(spoken, 0) + 1]
 
 
 def _conversations(entries: Iterable[Entry]) -> Iterator[_Conversation]:
@@ -64,9 +74,19 @@ def _conversation(entry: Entry) -> _Conversation:
     messages = _messages_of(entry.value)
     if messages is None:
         raise InputError(entry.place, 'no conversation: a list of messages or {"messages": [...]}')
-    created_at = _time(entry.value, entry.place) if isinstance(entry.value, dict) else None
+    owner = entry.value if isinstance(entry.value, dict) else {}
     places = (entry.place.at(f"message {n}") for n in itertools.count(1))
-    return _Conversation(entry.place, list(map(Entry, messages, places)), created_at)
+    found = list(map(Entry, messages, places))
+    return _Conversation(entry.place, found, _time(owner, entry.place), _own_id(owner, entry.place))
+
+
+def _own_id(owner: Mapping[str, Any], place: Place) -> str | None:
+    found = next((name for name in _IDS if owner.get(name) not in (None, "")), None)
+    if found is None:
+        return None
+    if isinstance(owner[found], bool) or not isinstance(owner[found], str | int):
+        raise InputError(place.at(found), "must be a string or a whole number; remove it or make it one")
+    return str(owner[found])
 
 
 def _messages_of(value: object) -> list[Any] | None:

@@ -1,20 +1,12 @@
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from strandline_sdk.importers import ImportedSession, InputError, read_sessions
+from strandline_sdk.importers import InputError, read_sessions
 from strandline_sdk.model import Message
-
-HELLO = {"role": "user", "content": "Which glaze is blue?"}
-
-
-def imported(tmp_path: Path, document: object, name: str = "chat.json") -> list[ImportedSession]:
-    path = tmp_path / name
-    path.write_text(json.dumps(document), encoding="utf-8")
-    return list(read_sessions(path))
+from tests.unit.sdk.chats import HELLO, OPENING, imported
 
 
 def message_of(tmp_path: Path, *messages: dict[str, Any]) -> Message:
@@ -31,7 +23,7 @@ def message_of(tmp_path: Path, *messages: dict[str, Any]) -> Message:
 def test_messages_a_conversation_and_lists_of_them(tmp_path: Path) -> None:
     answer = {"role": "assistant", "content": "Cobalt."}
     (bare,) = imported(tmp_path, [HELLO, answer])
-    assert (bare.session_id, bare.conversation) == ("chat-1", "chat")
+    assert bare.session_id == bare.conversation == f"chat-1-{OPENING}"
     assert [(m["role"], m["content"]) for m in bare.messages] == [
         ("user", "Which glaze is blue?"),
         ("assistant", "Cobalt."),
@@ -39,7 +31,8 @@ def test_messages_a_conversation_and_lists_of_them(tmp_path: Path) -> None:
     assert imported(tmp_path, {"messages": [HELLO, answer]}) == [bare]
     for conversations in ([[HELLO], [answer]], [{"messages": [HELLO]}, {"messages": [answer]}]):
         first, second = imported(tmp_path, conversations)
-        assert (first.session_id, second.session_id) == ("chat-1", "chat-2")
+        assert first.session_id == f"chat-1-{OPENING}"
+        assert second.session_id.startswith("chat-2-")
         assert second.messages[0]["content"] == "Cobalt."
 
 
@@ -47,57 +40,26 @@ def test_json_lines_of_messages_are_one_session_of_conversations_many(tmp_path: 
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + b"\n\n".join(json.dumps(HELLO).encode() for _ in range(3)))
     (session,) = read_sessions(path)
-    assert (session.session_id, len({m["id"] for m in session.messages})) == ("log-1", 3)
+    assert (session.session_id, len({m["id"] for m in session.messages})) == (f"log-1-{OPENING}", 3)
     path.write_text("".join(json.dumps({"messages": [HELLO]}) + "\n" for _ in range(3)), encoding="utf-8")
-    assert [session.session_id for session in read_sessions(path)] == ["log-1", "log-2", "log-3"]
+    ids = [session.session_id for session in read_sessions(path)]
+    assert ids == [f"log-{n}-{OPENING}" for n in (1, 2, 3)]
 
 
 def test_lines_are_read_only_when_they_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps([HELLO]) + "\n" + json.dumps([HELLO]) + "\nbroken", encoding="utf-8")
     sessions = read_sessions(path)
-    assert next(sessions).session_id == "log-1"
-    assert next(sessions).session_id == "log-2"
+    assert next(sessions).session_id == f"log-1-{OPENING}"
+    assert next(sessions).session_id == f"log-2-{OPENING}"
     with pytest.raises(InputError, match=r"log.jsonl, line 3: not JSON at line 1, column 1"):
         next(sessions)
 
 
 def test_an_empty_conversation_is_passed_over_but_counted(tmp_path: Path) -> None:
     sessions = imported(tmp_path, [{"messages": [HELLO]}, {"messages": []}, [HELLO]])
-    assert [session.session_id for session in sessions] == ["chat-1", "chat-3"]
+    assert [session.session_id for session in sessions] == [f"chat-{n}-{OPENING}" for n in (1, 3)]
     assert imported(tmp_path, []) == []
-
-
-@pytest.mark.parametrize(
-    ("file", "session_id"),
-    [
-        ("a b.c.json", "a b.c-1"),
-        ("窯.jsonl", "窯-1"),
-        ("x" * 200, "x" * 100 + "-1"),
-        (os.fsdecode(b"\xff.json"), "?-1"),
-    ],
-)
-def test_the_session_is_named_after_the_file(tmp_path: Path, file: str, session_id: str) -> None:
-    assert imported(tmp_path, [HELLO], file)[0].session_id == session_id
-
-
-# ---- ids
-
-
-def test_ids_depend_on_session_position_and_content_only(tmp_path: Path) -> None:
-    (session,) = imported(tmp_path, [HELLO, HELLO])
-    (again,) = imported(tmp_path, {"messages": [dict(reversed(HELLO.items())), HELLO]})
-    assert [m["id"] for m in again.messages] == [m["id"] for m in session.messages]
-    assert session.messages[0]["id"] == "000001-5ede78dde4fd5574"
-    (other,) = imported(tmp_path, [HELLO, HELLO], name="other.json")
-    ids = {m["id"] for m in session.messages} | {m["id"] for m in other.messages}
-    assert len(ids) == 4
-
-
-def test_a_longer_export_keeps_the_ids_of_what_was_there(tmp_path: Path) -> None:
-    (short,) = imported(tmp_path, [HELLO])
-    (longer,) = imported(tmp_path, [HELLO, HELLO])
-    assert longer.messages[0] == short.messages[0]
 
 
 # ---- roles, names, times
