@@ -139,13 +139,10 @@ class Client:
 
     def wait_for_task(self, task_id: str, *, timeout: float = 600.0) -> Task:
         """The task once it has ended, well or not. Raises TimeoutError after `timeout` seconds."""
-        deadline = time.monotonic() + timeout
-        pause = _FIRST_POLL_SECONDS
+        pauses = self._pauses(timeout)
         while (task := self.task(task_id))["status"] not in ENDED:
-            if time.monotonic() >= deadline:
+            if not next(pauses):
                 raise TimeoutError(f"task {task_id} is still {task['status']} after {timeout:g} s")
-            self.sleep(pause)
-            pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
         return task
 
     def wait_for_tasks(self, task_ids: Sequence[str], *, timeout: float = 600.0) -> Iterator[Task]:
@@ -153,6 +150,14 @@ class Client:
         deadline = time.monotonic() + timeout
         for task_id in task_ids:
             yield self.wait_for_task(task_id, timeout=max(0.0, deadline - time.monotonic()))
+
+    def wait_for_archives(self, session_id: str, *, timeout: float = 600.0) -> Session:
+        """The session once none of its archives is pending, whichever commit made them. Raises TimeoutError."""
+        pauses = self._pauses(timeout)
+        while (session := self.session(session_id)).get("archives", {}).get("pending", 0):
+            if not next(pauses):
+                raise TimeoutError(f"session {session_id} has pending archives after {timeout:g} s")
+        return session
 
     # ---- memories --------------------------------------------------------------------------------------
 
@@ -205,6 +210,16 @@ class Client:
         return self._transport.send(
             Request(request.method, API + request.path, request.params, request.body, headers)
         )
+
+    def _pauses(self, timeout: float) -> Iterator[bool]:
+        """Sleeps, longer each time, and says True; False, without sleeping, from `timeout` seconds on."""
+        deadline = time.monotonic() + timeout
+        pause = _FIRST_POLL_SECONDS
+        while time.monotonic() < deadline:
+            self.sleep(pause)
+            yield True
+            pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
+        yield False
 
     def _pages(self, path: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         cursor: str | None = None

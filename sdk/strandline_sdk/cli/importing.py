@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from strandline_sdk.cli.base import Command, Settings, pass_settings
-from strandline_sdk.cli.output import emit, progress
+from strandline_sdk.cli.output import count, emit, progress
+from strandline_sdk.cli.waiting import Outcome, outcome
 from strandline_sdk.client import Client
 from strandline_sdk.importers import FORMATS, ImportedSession, InputError, Place, read_sessions
-from strandline_sdk.model import Task
+from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.upload import Uploaded, Uploader
 
 UNFINISHED = "unfinished"
@@ -36,7 +37,7 @@ class _Plan:
         """The sessions of all files, read as they are needed, each with its file."""
         for path in self.files:
             for session in read_sessions(path, self.format_name):
-                yield path, replace(session, session_id=self.session_prefix + session.session_id)
+                yield path, replace(session, session_id=accepted(self.session_prefix + session.session_id))
 
 
 @dataclass
@@ -59,14 +60,22 @@ class _Summary:
     seconds: float
     messages_per_second: float
     failures: Sequence[Mapping[str, str]]
+    archives: Mapping[str, int]
 
     def __str__(self) -> str:
-        tasks = ", ".join(f"{count} {status}" for status, count in self.tasks.items())
-        return (
-            f"{self.sessions} sessions, {self.messages_stored} messages stored, {self.duplicates} duplicates; "
-            f"tasks: {tasks}; {self.seconds} s, {self.messages_per_second} messages/s"
-            + (f"; {len(self.failures)} failures" if self.failures else "")
-        )
+        return "; ".join(filter(None, self._parts()))
+
+    def _parts(self) -> Iterator[str]:
+        stored = f"{count(self.messages_stored, 'message')} stored, {count(self.duplicates, 'duplicate')}"
+        yield f"{count(self.sessions, 'session')}, {stored}"
+        yield f"tasks: {_counts(self.tasks)}"
+        yield f"archives: {_counts(self.archives)}" if any(self.archives.values()) else ""
+        yield f"{self.seconds} s, {self.messages_per_second} messages/s"
+        yield count(len(self.failures), "failure") if self.failures else ""
+
+
+def _counts(by_status: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {status}" for status, number in by_status.items())
 
 
 @click.command("import", cls=Command)
@@ -100,8 +109,8 @@ def import_(settings: Settings, /, **options: Any) -> None:
     with settings.client() as client:
         clients = _clients(client, plan, survey)
         uploaded = _upload(plan, survey, clients)
-        tasks = _wait(plan, uploaded, clients)
-    summary = _summary(uploaded, tasks, time.monotonic() - started)
+        outcomes = _wait(plan, uploaded, clients)
+    summary = _summary(uploaded, outcomes, time.monotonic() - started)
     emit(asdict(summary), [str(summary)])
     if summary.failures:
         raise click.ClickException("\n".join(f"{f['session_id']}: {f['error']}" for f in summary.failures))
@@ -112,10 +121,8 @@ def _survey(plan: _Plan) -> _Survey:
     survey = _Survey()
     for path, session in plan.sessions():
         if session.session_id in survey.sessions:
-            problem = (
-                f"a second session {session.session_id}: import this file with a --session-prefix of its own"
-            )
-            raise InputError(Place(path), problem)
+            problem = f"a second session {session.session_id}: give one of the two conversations another id"
+            raise InputError(Place(path), f"{problem}, or import this file by itself with a --session-prefix")
         survey.sessions.add(session.session_id)
         survey.conversations.add(session.conversation)
         survey.messages += len(session.messages)
@@ -141,38 +148,44 @@ def _upload(plan: _Plan, survey: _Survey, clients: Mapping[str, Client]) -> list
         return list(uploader.upload(sessions, plan.jobs))
 
 
-def _wait(plan: _Plan, uploaded: Sequence[Uploaded], clients: Mapping[str, Client]) -> dict[str, Task | None]:
-    """Each session's task once it has ended, by session id; None for one that has not ended in time."""
-    committed = [session for session in uploaded if session.task_id and plan.wait]
+def _wait(plan: _Plan, uploaded: Sequence[Uploaded], clients: Mapping[str, Client]) -> dict[str, Outcome]:
+    """What became of each stored session, by session id."""
+    stored = [session for session in uploaded if session.error is None and plan.wait]
     deadline = time.monotonic() + plan.timeout
-    tasks = {}
-    with progress("memories", len(committed)) as advance:
-        for session in committed:
-            tasks[session.session_id] = _ended(clients[session.conversation], session, deadline)
+    outcomes = {}
+    with progress("memories", len(stored)) as advance:
+        for session in stored:
+            client = clients[session.conversation]
+            outcomes[session.session_id] = outcome(client, session.session_id, session.task_id, deadline)
             advance(1)
-    return tasks
+    return outcomes
 
 
-def _ended(client: Client, session: Uploaded, deadline: float) -> Task | None:
-    try:
-        return client.wait_for_task(session.task_id or "", timeout=max(0.0, deadline - time.monotonic()))
-    except TimeoutError:
-        return None
-
-
-def _summary(uploaded: Sequence[Uploaded], tasks: Mapping[str, Task | None], seconds: float) -> _Summary:
+def _summary(uploaded: Sequence[Uploaded], outcomes: Mapping[str, Outcome], seconds: float) -> _Summary:
     stored = sum(session.stored for session in uploaded)
-    statuses = Counter(task["status"] if task else UNFINISHED for task in tasks.values())
-    started = sum(session.task_id is not None for session in uploaded)
     return _Summary(
         sessions=sum(session.error is None for session in uploaded),
         messages_stored=stored,
         duplicates=sum(session.duplicates for session in uploaded),
-        tasks={"started": started, "completed": 0, "failed": 0, **statuses},
+        tasks=_tasks(uploaded, outcomes.values()),
         seconds=round(seconds, 2),
         messages_per_second=round(stored / seconds, 1),
-        failures=[*_refused(uploaded), *_failed(tasks)],
+        failures=[*_refused(uploaded), *_failed(outcomes)],
+        archives=_archives(outcomes.values()),
     )
+
+
+def _tasks(uploaded: Sequence[Uploaded], outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """This run's tasks by status."""
+    ended = Counter(o.task["status"] if o.task else UNFINISHED for o in outcomes if o.task_id)
+    started = sum(session.task_id is not None for session in uploaded)
+    return {"started": started, "completed": 0, "failed": 0, **ended}
+
+
+def _archives(outcomes: Collection[Outcome]) -> dict[str, int]:
+    """The archives of the sessions, of this run or of earlier ones, that are not well; empty without waiting."""
+    statuses = {UNFINISHED: "pending", "failed": "failed"} if outcomes else {}
+    return {shown: sum(o.archives.get(status, 0) for o in outcomes) for shown, status in statuses.items()}
 
 
 def _refused(uploaded: Sequence[Uploaded]) -> Iterator[dict[str, str]]:
@@ -181,15 +194,7 @@ def _refused(uploaded: Sequence[Uploaded]) -> Iterator[dict[str, str]]:
             yield {"session_id": session.session_id, "error": session.error}
 
 
-def _failed(tasks: Mapping[str, Task | None]) -> Iterator[dict[str, str]]:
-    for session_id, task in tasks.items():
-        if not task:
-            yield {
-                "session_id": session_id,
-                "error": "its task has not ended yet; strandline tasks show tells more",
-            }
-        elif task["status"] != "completed":
-            yield {
-                "session_id": session_id,
-                "error": f"task {task['task_id']} {task['status']}: {task.get('error')}",
-            }
+def _failed(outcomes: Mapping[str, Outcome]) -> Iterator[dict[str, str]]:
+    for session_id, found in outcomes.items():
+        if problem := found.problem():
+            yield {"session_id": session_id, "error": problem}

@@ -1,14 +1,17 @@
 """`strandline memories`."""
 
 import re
+from typing import BinaryIO
 
 import click
 
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
 from strandline_sdk.cli.output import emit, emit_text, minute, shown
+from strandline_sdk.client import Client
 from strandline_sdk.model import Memory
 
 _URI_PREFIX = re.compile(r"^viking://user/[^/]+/memories/")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @click.group(cls=Group)
@@ -33,11 +36,56 @@ def ls(settings: Settings, prefix: str | None, memory_type: str | None) -> None:
 def cat(settings: Settings, path: str) -> None:
     """Print a memory's file as it is in the bucket. PATH may also be its viking:// URI, as search shows it."""
     with settings.client() as client:
-        memory = client.memory(_URI_PREFIX.sub("", path))
+        memory = _memory(client, path)
         if wants_json():
             emit(memory, ())
         else:
             emit_text(client.memory_file(memory["uri"]))
+
+
+@memories.command()
+@click.argument("path")
+@pass_settings
+def rm(settings: Settings, path: str) -> None:
+    """Delete a memory. PATH may also be its viking:// URI, as search shows it."""
+    with settings.client() as client:
+        memory = _memory(client, path)
+        client.delete_memory(memory["path"])
+    emit({"path": memory["path"], "uri": memory["uri"]}, [f"deleted {shown(memory['path'])}"])
+
+
+@memories.command()
+@click.argument("path")
+@click.argument("file", type=click.File("rb"), default="-")
+@click.option("--if-match", metavar="SHA256", help="Only over the content with this hash.")
+@click.option("--new", is_flag=True, help="Only if there is no such memory yet.")
+@pass_settings
+def put(settings: Settings, path: str, file: BinaryIO, if_match: str | None, new: bool) -> None:
+    """Write FILE, or what stands on stdin, as the memory at PATH. Prints the content's hash for --if-match."""
+    if if_match and new:
+        raise click.UsageError("--if-match and --new exclude each other")
+    if if_match and not _SHA256.fullmatch(if_match):
+        raise click.UsageError("--if-match takes the 64 hexadecimal digits of a SHA-256")
+    if "://" in path:
+        raise click.UsageError("give the memory's path, such as profile.md")
+    with settings.client() as client:
+        memory = client.put_memory(path, _text(file), if_match=if_match, new=new)
+    emit(memory, [f"{shown(memory['path'])}  {memory.get('sha256', '')}"])
+
+
+def _memory(client: Client, path: str) -> Memory:
+    """The memory at a path or a URI; a URI of another user's is not taken for one's own."""
+    memory = client.memory(_URI_PREFIX.sub("", path))
+    if "://" in path and memory["uri"] != path:
+        raise click.ClickException(f"{shown(path)} belongs to somebody else: --user says for whom to act")
+    return memory
+
+
+def _text(file: BinaryIO) -> str:
+    try:
+        return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"not UTF-8 (byte {error.start}): convert the text to UTF-8") from error
 
 
 def _row(memory: Memory) -> str:

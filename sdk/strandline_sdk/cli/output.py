@@ -23,6 +23,11 @@ def emit(document: object, lines: Iterable[str]) -> None:
         click.echo(line)
 
 
+def count(number: int, noun: str) -> str:
+    """`1 session`, `2 sessions`."""
+    return f"{number} {noun if number == 1 else noun + 's'}"
+
+
 def shown(text: object, width: int = MESSAGE_WIDTH) -> str:
     """Stored text on one line of a terminal: no line breaks or control characters, cut to `width`."""
     line = " ".join(str(text).split())

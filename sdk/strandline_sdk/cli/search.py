@@ -1,5 +1,6 @@
 """`strandline search`."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -8,6 +9,8 @@ import click
 from strandline_sdk.cli.base import Command, Settings, pass_settings
 from strandline_sdk.cli.output import emit, minute, shown
 from strandline_sdk.model import FindOptions, Hit
+
+_MARK = re.compile(r"\s*(?:[-*+>]|#{1,6})\s+")
 
 
 @click.command(cls=Command)
@@ -40,8 +43,15 @@ def _find_options(messages: bool, memory_type: str | None, **options: Any) -> Fi
 
 def _lines(hit: Hit) -> Iterator[str]:
     yield f"{hit['score']:6.2f}  {shown(hit['uri'])}"
-    yield f"        {_speaker(hit)}{shown(hit['abstract'])}"
-    yield f"        {'; '.join(_sources(hit))}".rstrip()
+    sources = "; ".join(_sources(hit))
+    yield f"        {_speaker(hit)}{shown(hit['abstract'] if sources else _unmarked(hit['abstract']))}"
+    if sources:
+        yield f"        {sources}"
+
+
+def _unmarked(line: str) -> str:
+    """A line of markdown that somebody wrote, without the mark that makes it a list item, heading or quotation."""
+    return line[match.end() :] if (match := _MARK.match(line)) else line
 
 
 def _speaker(hit: Hit) -> str:

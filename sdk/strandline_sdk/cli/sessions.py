@@ -1,13 +1,16 @@
 """`strandline sessions`, `send` and `commit`."""
 
 import itertools
+import time
 from collections.abc import Iterator
 
 import click
 
 from strandline_sdk.cli.base import Command, Group, Settings, pass_settings
-from strandline_sdk.cli.output import emit, minute, shown
+from strandline_sdk.cli.messages import message_line
+from strandline_sdk.cli.output import count, emit, minute, shown
 from strandline_sdk.cli.tasks import task_lines
+from strandline_sdk.cli.waiting import outcome
 from strandline_sdk.model import Committed, Message, Role, Session, Task
 
 
@@ -34,6 +37,34 @@ def show(settings: Settings, session_id: str) -> None:
     emit(session, _lines(session))
 
 
+@sessions.command()
+@click.argument("session_id")
+@pass_settings
+def delete(settings: Settings, session_id: str) -> None:
+    """Delete a session and all that is stored of it. Its memories stay."""
+    with settings.client() as client:
+        done = client.delete_session(session_id)
+    erased = ", ".join(
+        count(number, kind.removesuffix("s")) for kind, number in done.get("erased", {}).items()
+    )
+    emit(done, [f"deleted {shown(session_id)}; erased: {erased or 'nothing'}"])
+
+
+@sessions.command()
+@click.argument("session_id")
+@click.option("--after", type=click.IntRange(0), default=0, metavar="SEQ", help="Only those behind this seq.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Print at most this many."
+)
+@pass_settings
+def messages(settings: Settings, session_id: str, after: int, limit: int) -> None:
+    """Print a session's log, archived or live, a line a message; --json prints the messages whole."""
+    with settings.client() as client:
+        log = client.messages(session_id, after_seq=after, page_size=min(limit, 100))
+        found = list(itertools.islice(log, limit))
+    emit(found, map(message_line, found))
+
+
 @click.command(cls=Command)
 @click.argument("session_id")
 @click.argument("text")
@@ -47,7 +78,9 @@ def send(settings: Settings, session_id: str, text: str, role: Role, peer: str |
         message["peer_id"] = peer
     with settings.client() as client:
         done = client.append(session_id, message)
-    counts = f"{done['message_count']} uncommitted messages, {done['pending_tokens']} tokens"
+    counts = (
+        f"{count(done['message_count'], 'uncommitted message')}, {count(done['pending_tokens'], 'token')}"
+    )
     emit(done, [f"{session_id} seq {done['seq']}: {counts}"])
 
 
@@ -60,32 +93,39 @@ def send(settings: Settings, session_id: str, text: str, role: Role, peer: str |
     show_default=True,
     help="Newest messages to keep live.",
 )
-@click.option("--wait", is_flag=True, help="Wait until the memories are written; exit code 1 if that fails.")
+@click.option(
+    "--wait",
+    "waits",
+    is_flag=True,
+    help="Wait until the memories are written, those of earlier commits too; exit code 1 if that fails.",
+)
 @click.option("--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait.")
 @pass_settings
-def commit(settings: Settings, session_id: str, keep: int, wait: bool, timeout: float) -> None:
+def commit(settings: Settings, session_id: str, keep: int, waits: bool, timeout: float) -> None:
     """Archive a session's messages and extract memories from them."""
+    deadline = time.monotonic() + timeout
     with settings.client() as client:
         done = client.commit(session_id, keep_recent_count=keep)
-        task_id = done["task_id"]
-        task = client.wait_for_task(task_id, timeout=timeout) if wait and task_id else None
-    emit({**done, "task": task} if wait else done, _outcome(done, task))
-    if task and task["status"] != "completed":
-        raise click.ClickException(f"task {task_id} {task['status']}")
+        waited = outcome(client, session_id, done["task_id"], deadline) if waits else None
+    task = waited.task if waited else None
+    emit({**done, "task": task} if waited else done, _outcome(done, task))
+    if waited and (problem := waited.problem()):
+        raise click.ClickException(problem)
 
 
 def _row(session: Session) -> str:
-    commits = session.get("commit_count", 0)
-    return f"{minute(session.get('updated_at'))}  {commits:>3} commits  {shown(session['session_id'])}"
+    commits = count(session.get("commit_count", 0), "commit")
+    return f"{minute(session.get('updated_at'))}  {commits:<11}  {shown(session['session_id'])}"
 
 
 def _lines(session: Session) -> Iterator[str]:
     yield f"{shown(session['session_id'])}  {session['uri']}"
     yield f"created {minute(session.get('created_at'))}, last message {minute(session.get('last_message_at'))}"
-    live, total = session.get("message_count"), session.get("total_message_count")
-    yield f"{total} messages, {live} of them live ({session.get('pending_tokens')} tokens)"
-    archives = ", ".join(f"{count} {status}" for status, count in session.get("archives", {}).items())
-    yield f"{session.get('commit_count')} commits; archives: {archives}"
+    tokens = count(session.get("pending_tokens", 0), "token")
+    total = count(session.get("total_message_count", 0), "message")
+    yield f"{total}, {session.get('message_count', 0)} of them live ({tokens})"
+    archives = ", ".join(f"{number} {status}" for status, number in session.get("archives", {}).items())
+    yield f"{count(session.get('commit_count', 0), 'commit')}; archives: {archives}"
 
 
 def _outcome(done: Committed, task: Task | None) -> Iterator[str]:

@@ -9,9 +9,11 @@ from strandline_sdk.cli import main
 from tests.unit.sdk.fake_service import FakeService
 
 
-def run(service: FakeService, *arguments: str, key: str | None = "good") -> Result:
+def run(
+    service: FakeService, *arguments: str, key: str | None = "good", stdin: bytes | None = None
+) -> Result:
     environment = {"STRANDLINE_KEY": key, "STRANDLINE_URL": "http://test"}
-    result = CliRunner().invoke(main, arguments, obj=service, env=environment)
+    result = CliRunner().invoke(main, arguments, obj=service, env=environment, input=stdin)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result
 

@@ -28,10 +28,15 @@ MEMORY = {
 
 @dataclass
 class Session:
-    """One session's log, and how much of it is committed."""
+    """One session's log, how much of it is committed, and archives of earlier commits.
+
+    `pending_polls`: how often the session is asked for before the earlier archive is no longer pending.
+    """
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     committed: int = 0
+    pending_polls: int = 0
+    failed: int = 0
 
 
 @dataclass
@@ -46,6 +51,7 @@ class FakeService(httpx.BaseTransport):
     sessions: dict[tuple[str, str], Session] = field(default_factory=dict)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     memories: list[dict[str, Any]] = field(default_factory=lambda: [dict(MEMORY)])
+    hits: list[dict[str, Any]] = field(default_factory=lambda: [MEMORY_HIT])
     lock: RLock = field(default_factory=RLock)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -106,14 +112,16 @@ class FakeService(httpx.BaseTransport):
         if session is None:
             return refusal(404, "NOT_FOUND", "no such session")
         commits = int(session.committed > 0)
-        archives = {"pending": 0, "completed": commits, "failed": 0}
+        session.pending_polls = max(0, session.pending_polls - 1)
+        pending = int(session.pending_polls > 0)
+        archives = {"pending": pending, "completed": commits, "failed": session.failed}
         counts = {"total_message_count": len(session.messages), "commit_count": commits, "archives": archives}
         live = {"message_count": len(session.messages) - session.committed, "pending_tokens": 0}
         return ok({"session_id": session_id, "uri": "viking://user/self/sessions/x", **counts, **live})
 
     def _delete(self, request: httpx.Request, session_id: str) -> Answer:
         del self.sessions[self._key(request, session_id)]
-        return ok({"session_id": session_id, "erased": {"s3": 1}})
+        return ok({"session_id": session_id, "erased": {"objects": 2, "tasks": 1}})
 
     def _append(self, request: httpx.Request, session_id: str) -> Answer:
         message = json.loads(request.content)
@@ -194,17 +202,24 @@ class FakeService(httpx.BaseTransport):
             return refusal(404, "NOT_FOUND", "no such memory")
         if request.method == "GET":
             return ok(found)
+        if not self._matches(request, found):
+            return refusal(412, "FAILED_PRECONDITION", "the memory is not the one you read")
         if found:
             self.memories.remove(found)
         if request.method == "PUT":
             self.memories.append({**MEMORY, "path": path, **json.loads(request.content)})
-        return ok({"path": path})
+        return ok({"path": path, "sha256": MEMORY["sha256"]})
+
+    def _matches(self, request: httpx.Request, found: dict[str, Any] | None) -> bool:
+        if "If-None-Match" in request.headers:
+            return found is None
+        return request.headers.get("If-Match") in (None, f'"{found["sha256"]}"' if found else "")
 
     def _find(self, request: httpx.Request) -> Answer:
         query = json.loads(request.content)
         if query.get("context_type") == "message":
             return ok({"memories": [MESSAGE_HIT], "resources": [], "skills": [], "total": 1})
-        hits = [MEMORY_HIT] if "bowl" in query["query"] else []
+        hits = self.hits if "bowl" in query["query"] else []
         return ok({"memories": hits, "resources": [], "skills": [], "total": len(hits)})
 
 

@@ -1,11 +1,12 @@
 import json
+import runpy
+import sys
 from collections.abc import Sequence
 
 import pytest
 
-from strandline_sdk.cli.output import for_terminal
 from tests.unit.sdk.commands import document, run
-from tests.unit.sdk.fake_service import FRONT, MEMORY, MEMORY_HIT, FakeService, failure
+from tests.unit.sdk.fake_service import MEMORY, MEMORY_HIT, FakeService, Session, failure
 
 # ---- search
 
@@ -50,33 +51,24 @@ def test_a_session_to_search_goes_with_messages(service: FakeService) -> None:
     assert "--session goes with --messages" in result.stderr
 
 
-# ---- memories
+OWN = {**MEMORY_HIT, "sources": []}
 
 
-def test_memories_are_listed_and_printed(service: FakeService) -> None:
-    assert run(service, "memories", "ls", "events/").stdout == (
-        "2024-03-02 09:30  events        events/2024/03/02/pottery.md\n"
-    )
-    assert run(service, "memories", "cat", str(MEMORY["path"])).stdout == FRONT + str(MEMORY["content"])
-    assert run(service, "memories", "cat", str(MEMORY["uri"])).stdout == FRONT + str(MEMORY["content"])
-
-
-def test_a_memory_is_printed_byte_for_byte(service: FakeService) -> None:
-    content = "red \x1b[31m text\r\nwithout an end"
-    service.memories[0]["content"] = content
-    assert (
-        run(service, "memories", "cat", str(MEMORY["path"])).stdout_bytes == FRONT.encode() + content.encode()
-    )
-
-
-def test_a_memory_cannot_steer_a_terminal() -> None:
-    assert for_terminal("# 陶芸 🏺\r\n\tred \x1b[31m\x07 text\n") == "# 陶芸 🏺\n\tred \ufffd[31m\ufffd text"
-
-
-def test_memories_as_json(service: FakeService) -> None:
-    assert document(service, "memories", "ls", "--type", "profile") == []
-    assert document(service, "memories", "ls") == [MEMORY]
-    assert document(service, "memories", "cat", str(MEMORY["path"])) == MEMORY
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("- I fire\tat cone 6", "I fire at cone 6"),
+        ("  * [x] done", "[x] done"),
+        ("## Glazes", "Glazes"),
+        ("-5 °C outside", "-5 °C outside"),
+        ("#glaze", "#glaze"),
+        ("- a - b", "a - b"),
+    ],
+)
+def test_a_line_of_ones_own_has_no_source_and_no_mark(service: FakeService, line: str, shown: str) -> None:
+    service.hits = [{**OWN, "abstract": line}]
+    assert run(service, "search", "bowl").stdout.splitlines()[1:] == [f"        {shown}"]
+    assert document(service, "search", "bowl")["memories"][0]["abstract"] == line
 
 
 # ---- sessions, send, commit, tasks
@@ -84,7 +76,7 @@ def test_memories_as_json(service: FakeService) -> None:
 
 def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -> None:
     sent = run(service, "send", "talk", "I fired a bowl", "--peer", "Mia")
-    assert sent.stdout == "talk seq 1: 1 uncommitted messages, 7 tokens\n"
+    assert sent.stdout == "talk seq 1: 1 uncommitted message, 7 tokens\n"
     assert service.sessions["self", "talk"].messages[0]["peer_id"] == "Mia"
     committed = run(service, "commit", "talk", "--wait")
     assert committed.stdout.splitlines() == [
@@ -95,9 +87,48 @@ def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -
     ]
     assert run(service, "commit", "talk").stdout == "nothing to commit: no_messages\n"
     shown = run(service, "sessions", "show", "talk").stdout.splitlines()
-    assert "1 messages, 0 of them live (0 tokens)" in shown
-    assert shown[-1] == "1 commits; archives: 0 pending, 1 completed, 0 failed"
+    assert "1 message, 0 of them live (0 tokens)" in shown
+    assert shown[-1] == "1 commit; archives: 0 pending, 1 completed, 0 failed"
     assert "  talk" in run(service, "sessions").stdout
+
+
+def test_a_commit_waits_for_earlier_ones_too(service: FakeService) -> None:
+    run(service, "send", "talk", "hello")
+    run(service, "commit", "talk")
+    service.sessions["self", "talk"].pending_polls = 2
+    assert run(service, "commit", "talk", "--wait").exit_code == 0
+    assert service.sessions["self", "talk"].pending_polls == 0
+    service.sessions["self", "talk"].failed = 1
+    result = run(service, "commit", "talk", "--wait")
+    assert (result.exit_code, result.stdout) == (1, "nothing to commit: no_messages\n")
+    assert result.stderr == "Error: 1 archive failed\n"
+
+
+def test_a_session_is_deleted(service: FakeService) -> None:
+    run(service, "send", "talk", "hello")
+    assert run(service, "sessions", "delete", "talk").stdout == "deleted talk; erased: 2 objects, 1 task\n"
+    assert service.sessions == {}
+
+
+def test_the_log_is_printed_a_line_a_message(service: FakeService) -> None:
+    parts = [
+        {"type": "text", "text": "Let me\nlook."},
+        {"type": "tool", "tool_id": "c1", "tool_name": "kiln", "tool_status": "pending"},
+        {"type": "tool", "tool_id": "c1", "tool_output": "1222 °C"},
+        {"type": "context", "uri": "viking://x", "abstract": "Glazes"},
+        {"type": "image_url", "image_url": {"url": "https://example.org/b.png"}},
+    ]
+    at = "2024-03-02T09:30:00.000Z"
+    first = {"seq": 1, "role": "user", "peer_id": "Mia", "content": "hot \x1b[31m?", "created_at": at}
+    second = {"seq": 2, "role": "assistant", "parts": parts, "created_at": at}
+    service.sessions["self", "talk"] = Session([first, second])
+    said = "Let me look. [kiln pending] [c1] 1222 °C [viking://x] Glazes [image_url]"
+    assert run(service, "sessions", "messages", "talk").stdout.splitlines() == [
+        "    1  2024-03-02 09:30  Mia: hot \ufffd[31m?",
+        f"    2  2024-03-02 09:30  assistant: {said}",
+    ]
+    assert document(service, "sessions", "messages", "talk", "--after", "1") == [second]
+    assert document(service, "sessions", "messages", "talk", "--limit", "1") == [first]
 
 
 def test_sessions_as_json(service: FakeService) -> None:
@@ -129,8 +160,12 @@ COMMANDS: Sequence[Sequence[str]] = [
     ("search", "bowl"),
     ("memories", "ls"),
     ("memories", "cat", "profile.md"),
+    ("memories", "rm", "profile.md"),
+    ("memories", "put", "profile.md"),
     ("sessions",),
     ("sessions", "show", "a"),
+    ("sessions", "messages", "a"),
+    ("sessions", "delete", "a"),
     ("send", "a", "hello"),
     ("commit", "a"),
     ("tasks", "show", "t"),
@@ -185,3 +220,12 @@ def test_a_service_that_asks_for_too_much_patience_is_an_error(service: FakeServ
 def test_a_busy_service_is_asked_again(service: FakeService) -> None:
     service.failures.append(failure(503, "UNAVAILABLE"))
     assert run(service, "memories", "ls").exit_code == 0
+
+
+def test_the_command_line_is_a_module_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["strandline", "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module("strandline_sdk.cli", run_name="__main__")
+    assert "Agent memory" in capsys.readouterr().out

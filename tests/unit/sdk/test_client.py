@@ -33,7 +33,7 @@ def test_a_session_is_created_read_and_deleted(client: Client, service: FakeServ
     assert created["session_id"] == "a"
     assert body(service.requests[0]) == {"session_id": "a", "auto_commit_policy": None, "metadata": {"x": 1}}
     assert client.session("a")["total_message_count"] == 0
-    assert client.delete_session("a")["erased"] == {"s3": 1}
+    assert client.delete_session("a")["erased"] == {"objects": 2, "tasks": 1}
     with pytest.raises(ApiError, match="NOT_FOUND"):
         client.session("a")
 
@@ -79,8 +79,8 @@ def test_memories_are_listed_read_written_and_deleted(client: Client, service: F
     assert client.memory(str(MEMORY["path"]))["content"] == MEMORY["content"]
     client.put_memory("entities/a b.md", "text", new=True)
     assert service.requests[-1].headers["If-None-Match"] == "*"
-    client.put_memory("entities/a b.md", "other", if_match="abc")
-    assert service.requests[-1].headers["If-Match"] == '"abc"'
+    client.put_memory("entities/a b.md", "other", if_match=str(MEMORY["sha256"]))
+    assert service.requests[-1].headers["If-Match"] == f'"{MEMORY["sha256"]}"'
     assert client.memory("/entities/a b.md")["content"] == "other"
     client.delete_memory("entities/a b.md")
     with pytest.raises(ApiError, match="no such memory"):
@@ -117,6 +117,16 @@ def test_waiting_ends_with_the_timeout(client: Client, service: FakeService) -> 
     task_id = client.commit("a")["task_id"]
     with pytest.raises(TimeoutError, match="task-1 is still running after 0 s"):
         client.wait_for_task(task_id or "", timeout=0)
+
+
+def test_archives_are_waited_for(client: Client, service: FakeService, pauses: list[float]) -> None:
+    client.append("a", {"role": "user", "content": "x"})
+    service.sessions["self", "a"].pending_polls = 3
+    assert client.wait_for_archives("a")["archives"]["pending"] == 0
+    assert len(pauses) == 2
+    service.sessions["self", "a"].pending_polls = 1_000_000
+    with pytest.raises(TimeoutError, match="session a has pending archives after 0 s"):
+        client.wait_for_archives("a", timeout=0)
 
 
 # ---- identity
