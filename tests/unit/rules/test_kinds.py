@@ -42,6 +42,8 @@ def file_of(said: str, *, asked: str = "", dated: bool = False, to_assistant: bo
         ("I've been playing the violin for ten years.", "profile"),
         ("We have a dog called Max.", "profile"),
         ("I have asthma.", "profile"),
+        ("I've been into dancing since I was a kid.", "profile"),
+        ("I started surfing when I was ten.", "profile"),
         ("I opened my own bakery.", "profile"),
         ("My husband and I got married.", "profile"),
         ("My kids are 5 and 7.", "profile"),

@@ -2,7 +2,7 @@
 
 import re
 
-from strandline.domain.rules.oneself import ADVERBS, BEING, MAIN_CLAUSE, SUBJECT
+from strandline.domain.rules.oneself import ADVERBS, BEING, SUBJECT, main_clauses
 from strandline.domain.rules.patterns import any_of, compiled
 
 _LIKE = any_of(
@@ -12,18 +12,15 @@ _PLEASURE = any_of("joy happiness peace so_much such a_lot_of lots_of comfort pl
 _ABOUT_THE_LISTENER = rf"(?! {any_of('your you how_you the_idea the_thought the_sound the_look')}\b)"
 _ABOUT_NOTHING = rf"(?! {any_of('that this it these those them')}\b[.!]*\Z)"
 _FAN = any_of("fan lover sucker believer addict enthusiast buff")
-_NOT_RELATIVE = "".join(
-    rf"(?<!\b{word} )"
-    for word in "something things thing ones everyone someone all everything people memories".split()
+_RELATIVE = compiled(
+    rf"\b({any_of('something things thing ones everyone someone all everything people memories')}) (?=(?:I|we)\b)"
 )
-_I = _NOT_RELATIVE + SUBJECT
-_WE = rf"{_NOT_RELATIVE}{MAIN_CLAUSE}\bwe {ADVERBS}"
 _LIKING_OF = (
-    rf"{_I}{_LIKE}\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
-    rf"{_WE}{any_of('love like enjoy prefer hate')}\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
-    rf"{_I}{any_of('''don't do_not can't cannot never''')} {ADVERBS}"
+    rf"{SUBJECT}{_LIKE}\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
+    rf"\bwe {ADVERBS}{any_of('love like enjoy prefer hate')}\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
+    rf"{SUBJECT}{any_of('''don't do_not can't cannot never''')} {ADVERBS}"
     rf"(?:{any_of('like enjoy stand care_for eat drink use')}\b|want (?!to\b))",
-    rf"{_I}{any_of('miss only_eat only_drink only_use only_wear rather')}\b",
+    rf"{SUBJECT}{any_of('miss only_eat only_drink only_use only_wear rather')}\b",
     rf"\bI(?:['’]d| would) {ADVERBS}(?:prefer\b|rather (?!wait\b))",
     rf"\bI(?:['’]ve| have) always (?:loved|liked|enjoyed|hated|preferred)\b{_ABOUT_NOTHING}{_ABOUT_THE_LISTENER}",
     rf"\bI(?:['’]ve| have) always been {any_of('passionate into drawn a_fan fascinated obsessed')}\b",
@@ -65,7 +62,7 @@ _LIKED_BY = (
 _GOAL = compiled(
     rf"\bmy (?:\w+ ){{0,2}}{any_of('dream goal ambition')}(?:['’]s| is| has always been)\b",
     rf"{SUBJECT}(?:dream of|aspire to|(?:want|hope|plan) to (?:be|become) an? |want to have (?:my own|a family|kids))",
-    rf"{MAIN_CLAUSE}\bI(?:['’]ve| have) always (?:wanted|dreamed|dreamt)\b",
+    r"\bI(?:['’]ve| have) always (?:wanted|dreamed|dreamt)\b",
     r"\bI(?:['’]d| would) (?:really )?(?:love|like) to "
     + any_of("become learn visit travel live work own start have study")
     + r"\b",
@@ -92,6 +89,7 @@ def liking(sentence: str) -> tuple[str, str] | None:
     """
     if _OF_THE_LISTENER.match(sentence):
         return None
+    sentence = _RELATIVE.sub(r"\1 _", main_clauses(sentence))
     behind, before = _BEHIND.search(sentence), _BEFORE.search(sentence)
     if before is not None and (behind is None or before.start() < behind.start()):
         return None if _POINTS_BACK.match(sentence) else _around(sentence, before)
@@ -106,4 +104,4 @@ def _around(sentence: str, match: re.Match[str]) -> tuple[str, str]:
 
 def is_goal(sentence: str) -> bool:
     """Whether it tells what the speaker wants of life: a dream, a goal, a wish held for long."""
-    return _GOAL.search(sentence) is not None
+    return _GOAL.search(main_clauses(sentence)) is not None

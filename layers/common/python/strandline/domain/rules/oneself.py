@@ -3,24 +3,22 @@
 A change of such a fact counts as well (`I moved to Oslo last year`, `I got promoted`): it says what holds since.
 """
 
-from strandline.domain.rules.oneself_east_asian import ASKED_IN_EAST_ASIAN, TOLD_IN_EAST_ASIAN
+from strandline.domain.rules.oneself_east_asian import ASKED_IN_EAST_ASIAN, OF_ANOTHER, TOLD_IN_EAST_ASIAN
 from strandline.domain.rules.patterns import any_of, compiled
 from strandline.domain.rules.verbs import ADVERB
 
 ADVERBS = rf"(?:{any_of(' '.join(sorted(ADVERB)) + ' much do very so originally')} )*"
-MAIN_CLAUSE = "".join(
-    rf"(?<!\b{word} )"
-    for word in """
-        where when since if because why how what that than while whenever like as wish wished until after before
-        cause once though although unless which
-        """.split()
+_SUBORDINATING = any_of(
+    """
+    where when since if because why how what that than while whenever like as wish wished until after before cause
+    once though although unless which think guess feel
+    """
 )
-"""No word before `I` that makes the clause depend on another."""
-
-SUBJECT = rf"{MAIN_CLAUSE}\bI {ADVERBS}"
-BEING = rf"{MAIN_CLAUSE}\bI(?:['’]m| am) {ADVERBS}"
-_HAVING = rf"{MAIN_CLAUSE}\bI(?:['’]ve| have) {ADVERBS}"
-_DID = rf"(?:{MAIN_CLAUSE}\b(?:I|we)(?:['’]ve| have)? {ADVERBS}|\A(?:(?:just|finally|recently) )?)"
+_DEPENDENT = compiled(rf"\b({_SUBORDINATING}) (?=(?:I|we)\b)")
+SUBJECT = rf"\bI {ADVERBS}"
+BEING = rf"\bI(?:['’]m| am) {ADVERBS}"
+_HAVING = rf"\bI(?:['’]ve| have) {ADVERBS}"
+_DID = rf"(?:\b(?:I|we)(?:['’]ve| have)? {ADVERBS}|\A(?:(?:just|finally|recently) )?)"
 _CAPITAL = r"(?-i:[A-Z])"
 _COUNT = rf"(?:{any_of('one two three four five six seven eight nine ten several twin')}|\d{{1,2}})"
 _NUMBER = any_of(
@@ -43,8 +41,8 @@ _PET = any_of(
 )
 _NOT_A_ROLE = any_of(
     """
-    bit lot little mix part big huge total few true sure while good great bundle wreck mess bunch step day week
-    member
+    bit lot little mix part big huge total few true sure while good great rookie beginner newbie bundle wreck
+    mess bunch step day week member
     """
 )
 _NOT_ROLE_AT_ALL = rf"(?!(?:[\w-]+ ){{0,3}}{any_of('fan sucker believer supporter lover mess place one')}\b)"
@@ -99,8 +97,11 @@ _WORK = (
     rf"{SUBJECT}work with {any_of('kids children people animals patients computers students horses')}\b",
     rf"(?:{BEING}|{_HAVING}been )working (?:part[- ]time |full[- ]time )?(?:as|at|for) (?!{_NOT_WORK}\b|\w+ing\b)",
     rf"{SUBJECT}used to be (?:an? |in the )(?!{_NOT_A_ROLE}\b){_NOT_ROLE_AT_ALL}",
-    rf"{SUBJECT}used to {any_of('play dance compete live have own teach study run smoke')} ",
-    rf"{SUBJECT}(?:teach|coach|volunteer (?:at|for|with|in)) (?!{any_of('me you them myself him her it us')}\b)\w",
+    rf"(?:\A|[,;.] |\band |\bbut )I {ADVERBS}used to "
+    + any_of("play dance compete live have own teach study run smoke")
+    + r" ",
+    rf"{SUBJECT}(?:teach|coach) (?!{any_of('me you them myself him her it us')}\b)\w",
+    rf"{SUBJECT}volunteer (?:at|for|with|in) (?:(?:an?|the|my|our|local|some)\b|{_CAPITAL})",
     rf"{SUBJECT}(?:own|(?:run|manage)(?= (?:my|our|an?) (?:\w+ ){{0,3}}{_BUSINESS}\b))\b",
     rf"{SUBJECT}(?:practice|practise) (?:law|medicine)\b|{SUBJECT}play for (?:the )?{_CAPITAL}",
     r"(?<!losing )(?<!lost )\bmy (?:[\w'’]+ )?"
@@ -134,7 +135,7 @@ _STUDIES = (
     rf"{SUBJECT}speak (?:\w+ )?(?:{_CAPITAL}|{any_of('two three four five six several')} languages)",
     rf"{BEING}(?:fluent|bilingual)\b",
 )
-_HAS = rf"{MAIN_CLAUSE}\b(?:I|we)(?:['’]ve got|['’]ve| have got| have| do have)(?: also| only)? "
+_HAS = r"\b(?:I|we)(?:['’]ve got|['’]ve| have got| have| do have)(?: also| only)? "
 _TRAIT = any_of("called named from vegan vegetarian allergic retired pregnant deaf blind divorced married")
 _IN_SCHOOL = (
     r"in (?:\w+ )?(?:school|grade|high|college|university|kindergarten|the army|the navy|the military)"
@@ -175,7 +176,7 @@ _PASSING = any_of(
 )
 _SPAN = (
     r"(?:for (?:[\w-]+ ){0,4}?(?:years|year|decade|decades)\b|(?:all my|my whole|my entire) life|"
-    r"as long as I can remember|since (?:I was|I['’]m|childhood|college|high school|birth|(?:19|20)\d\d))"
+    r"as long as _?I can remember|since (?:_?I was|_?I['’]m|childhood|college|high school|birth|(?:19|20)\d\d))"
 )
 _ROOTED = any_of(
     "been lived worked played known taught practiced practised studied had owned loved trained married"
@@ -185,7 +186,7 @@ _INSTRUMENT = any_of(
 )
 _HABITS = (
     rf"{_HAVING}(?!been {_PASSING}\b){_ROOTED}\b.{{0,80}}?\b{_SPAN}",
-    rf"{SUBJECT}(?:started|began|took up|got into) .{{1,60}}?(?:\byears ago\b|\bwhen I was\b|\bas a (?:kid|child)\b)",
+    rf"{SUBJECT}(?:started|began|took up|got into) .{{1,60}}?(?:\byears ago\b|\bwhen _?I was\b|\bas a (?:kid|child)\b)",
     rf"{SUBJECT}play (?:the )?{_INSTRUMENT}\b",
 )
 _MAX_ANSWER = 120
@@ -200,8 +201,8 @@ _PROFILE = compiled(
     *_FAMILY,
     *_HEALTH,
     *_HABITS,
-    *TOLD_IN_EAST_ASIAN,
 )
+_PROFILE_IN_EAST_ASIAN = compiled(*TOLD_IN_EAST_ASIAN)
 
 _WHO_ONE_IS = compiled(
     r"\bwhat(?:['’]s| is| do| are)? (?:you )?(?:do for (?:a living|work)|your (?:name|job|profession|major|age))\b",
@@ -212,11 +213,19 @@ _WHO_ONE_IS = compiled(
 )
 
 
+def main_clauses(sentence: str) -> str:
+    """The sentence with each `I` and `we` of a dependent clause made unrecognisable: `when I moved` states no move."""
+    return _DEPENDENT.sub(r"\1 _", sentence)
+
+
 def answers_who_one_is(question: str, answer: str) -> bool:
     """Whether an answer tells a lasting fact because of what was asked: `Where are you from?` – `Lisbon.`"""
-    return _WHO_ONE_IS.search(question) is not None and len(answer) <= _MAX_ANSWER
+    fits = len(answer) <= _MAX_ANSWER and OF_ANOTHER.match(answer) is None
+    return fits and _WHO_ONE_IS.search(question) is not None
 
 
 def is_profile(sentence: str) -> bool:
     """Whether the speaker states a lasting fact about themselves, or how one has changed."""
-    return _PROFILE.search(sentence) is not None
+    if not sentence.isascii() and _PROFILE_IN_EAST_ASIAN.search(sentence):
+        return OF_ANOTHER.match(sentence) is None
+    return _PROFILE.search(main_clauses(sentence)) is not None

@@ -22,11 +22,29 @@ _GENERIC = frozenset(
     amazing latest recent whole lately forward truly tough rough wild crazy tons loads full true huge total
     major favorite favourite own similar certain others ton key difference past unknown emotions without near
     non-stop behind beside along across inside outside afterwards soon ago happiness joy love support both sense
-    process progress goal goals dream dreams heart mind opportunity opportunities
+    process progress goal goals dream dreams heart mind opportunity opportunities making improving getting
+    giving taking having seeing bringing spreading trying keeping building finding becoming coming continue hang
+    word words ways instead afterward anymore beauty quite seem top
     """.split()
 )
 _VAGUE = frozenset("group table collection bond mix point team side class list".split())
 """Words that say something only with another before them: `support group`."""
+
+_VERB_OR_NOUN = frozenset(
+    """
+    support work dance walk show play run ride swim hike talk design care travel visit camp bike race study practice
+    test search stay dress drink book film cook garden
+    """.split()
+)
+"""Verbs that are nouns behind a noun: `LGBTQ support group`."""
+
+_ADJECTIVES = frozenset(
+    """
+    positive simple furry intense strong tough quiet calm busy fresh free nearby online public main natural fun common
+    personal perfect scary younger older amazing inner deep high low full
+    """.split()
+)
+_ADJECTIVE_ENDS = ("ful", "ous", "less", "ish", "able", "ible")
 
 _CALENDAR = frozenset(
     """
@@ -103,7 +121,7 @@ def _goes_on(token: str, run: list[str], without: Collection[str]) -> bool:
 
 def _is_noun_here(word: str, run: list[str]) -> bool:
     """Whether a word that may be a verb is none: `support group` behind `LGBTQ`; `kids love` is another matter."""
-    return bool(run) and (word in _VAGUE or word in BASE) and singular(run[-1]) == run[-1]
+    return bool(run) and (word in _VAGUE or word in _VERB_OR_NOUN) and singular(run[-1]) == run[-1]
 
 
 def is_empty(word: str) -> bool:
@@ -139,9 +157,13 @@ def _is_named(words: list[str], before: str) -> bool:
     )
 
 
+def _is_adjective(word: str) -> bool:
+    return word in _ADJECTIVES or (word.islower() and word.endswith(_ADJECTIVE_ENDS))
+
+
 def _without_verbs(words: list[str]) -> list[str]:
-    """Without a verb in -ing that takes the rest as its object (`helping kids`), or that follows (`a dog sitting`)."""
-    while words and words[-1] in _POSTURES:
+    """Without an adjective at the end, and without a verb in -ing (`helping kids`, `a dog sitting`)."""
+    while words and (words[-1] in _POSTURES or _is_adjective(words[-1])):
         words = words[:-1]
     if len(words) > 1 and words[0].endswith("ing") and singular(words[-1]) != words[-1]:
         words = words[1:]

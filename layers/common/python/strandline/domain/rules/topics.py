@@ -91,7 +91,7 @@ _BY_WORD = {word: topic for topic, listed in reversed(_TOPICS.items()) for word 
 _UNSPACED = {word: topic for word, topic in _BY_WORD.items() if not word.isascii()}
 GOALS = "goals"
 _OTHER_CLAUSE = compiled(
-    r"[;:]|,? (?:and|but|because|since|so|while|when|than) (?:I|we|it|my|he|she|they|that)\b"
+    r"[;:]|,? (?:and|but|because|since|so|while|when|than) _?(?:I|we|it|my|he|she|they|that)\b"
 )
 
 
