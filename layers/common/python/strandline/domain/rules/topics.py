@@ -24,7 +24,7 @@ _TOPICS = {
         读书 読書 阅读 书 本を
         """,
     "films and series": """
-        movie film series show tv cinema drama romcom romcoms superhero anime documentary trilogy hollywood theatre
+        movie film series show tv cinema drama romcom superhero comedy comedies anime documentary trilogy hollywood theatre
         sitcom netflix character 电影 電影 映画 ドラマ 电视
         """,
     "games": """
@@ -65,7 +65,7 @@ _TOPICS = {
         knowledge philosophy 学习 勉強 学校
         """,
     "technology": """
-        tech technology computer phone app software linux editor ai robot car truck motorcycle gadget drone
+        tech technology computer phone app software linux editor ai robot car truck motorcycle internet gadget drone
         电脑 技术 车
         """,
     "home": "home house room decor furniture kitchen clean cleaning blanket cozy couch apartment",
