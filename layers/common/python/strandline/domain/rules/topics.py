@@ -24,8 +24,8 @@ _TOPICS = {
         读书 読書 阅读 书 本を
         """,
     "films and series": """
-        movie film series show tv cinema drama romcom superhero comedy comedies anime documentary trilogy hollywood theatre
-        sitcom netflix character 电影 電影 映画 ドラマ 电视
+        movie film series show tv cinema drama romcom superhero comedy comedies anime documentary trilogy hollywood
+        theatre sitcom netflix character 电影 電影 映画 ドラマ 电视
         """,
     "games": """
         game gaming videogame chess console nintendo playstation xbox rpg boardgame puzzle poker lego
