@@ -146,6 +146,47 @@ def test_nobody_answers_their_own_question_or_a_greeting() -> None:
     ]
 
 
+def test_an_answer_of_an_assistant_is_kept_with_the_question() -> None:
+    asked = ("user", None, "I adopted a dog. Can she come along?")
+    answered = (
+        "assistant",
+        None,
+        "Nice to meet you, Ana! Yes, dogs are welcome on board. They sleep a lot there.",
+    )
+    assert texts(extract(transcript(asked, answered))) == [
+        "The user adopted a dog. (8 May 2023)",
+        'The assistant said: "Yes, dogs are welcome on board." (asked: "Can she come along?")',
+    ]
+
+
+def test_what_an_assistant_makes_on_request_is_no_answer() -> None:
+    asked = ("user", None, "Can you write a poem about the sea?")
+    assert (
+        texts(extract(transcript(asked, ("assistant", None, "The waves were rolling to the shore.")))) == []
+    )
+
+
+def test_an_answer_about_an_animal_with_a_name_is_about_the_animal() -> None:
+    asked = ("user", "Bob", "Do you have any pets?")
+    (named,) = extract(transcript(asked, ("user", "Ann", "We took a dog, her name is Pipoca."))).proposals
+    assert named.fields == {"category": "pets", "name": "Pipoca"}
+    (unnamed,) = extract(transcript(asked, ("user", "Ann", "Only an old parrot."))).proposals
+    assert unnamed.memory_type == "profile"
+
+
+def test_a_statement_without_a_subject_in_another_language_is_kept_whole() -> None:
+    assert said("こんにちは！医者です。よろしくお願いします。") == [
+        'Ann said: "医者です。"（2023-05-08）',
+    ]
+    assert said("你好！是医生。你呢？") == ['Ann said: "是医生。"（2023-05-08）']
+
+
+def test_what_only_ranks_something_stays_with_it_or_goes() -> None:
+    assert said("It's one of Ann's favourites!") == []
+    (line,) = said("We ate ramen. It's one of the greatest dishes!")
+    assert line == 'Ann said: "We ate ramen. It\'s one of the greatest dishes!"'
+
+
 def test_an_offer_of_an_assistant_is_no_question() -> None:
     offered = ("assistant", None, "Would you like me to sell the boat?")
     assert texts(extract(transcript(offered, ("user", None, "Yes please.")))) == []

@@ -74,6 +74,25 @@ def test_not_told_where_the_grammar_is_not_certain(why: str, said: str) -> None:
     assert to_third_person(said, "Ann") is None, why
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("I'm Ann, a marine biologist from Lisbon.", "Ann is a marine biologist from Lisbon."),
+        ("Hi, I am Ann, 34 and happy.", "Ann is 34 and happy."),
+        ("I'm Ann from Lisbon.", "Ann is from Lisbon."),
+        ("I'm Ann and I work at Norvik.", "Ann works at Norvik."),
+        ("I'm Ann Lee, a nurse.", "Ann is Ann Lee, a nurse."),
+    ],
+)
+def test_who_tells_their_name_is_not_said_to_be_themselves(said: str, told: str) -> None:
+    assert to_third_person(said, "Ann") == told
+
+
+def test_a_name_that_is_known_by_its_first_word_only() -> None:
+    assert to_third_person("I'm Ann, a nurse.", "Ann Lee") == "Ann Lee is a nurse."
+    assert to_third_person("I'm Ann, a nurse.", "the user") == "The user is Ann, a nurse."
+
+
 def test_a_name_in_s_and_the_user() -> None:
     assert to_third_person("My dog is ill.", "James") == "James' dog is ill."
     assert to_third_person("My dog likes me.", "the user") == "The user's dog likes the user."

@@ -2,7 +2,10 @@ import pytest
 
 from strandline.domain.rules.courtesy import is_courtesy
 from strandline.domain.rules.worth import (
+    asks_something,
+    asks_to_know,
     has_subject_matter,
+    is_answer,
     is_memorable_answer,
     is_offer,
     is_prose,
@@ -17,6 +20,9 @@ NAMES = frozenset(("ann", "bob"))
 SMALL_TALK = """
 Hi Ann! | How are you? | Thanks so much, Bob! | Wow, that's awesome! | See you soon. | Yes, definitely!
 Great to hear from you! | Merci ! | ... | 你好！ | 太好了！ | 谢谢你！ | こんにちは！ | ありがとうございます。 | 네!
+はじめまして。よろしくお願いします。 | お元気ですか？ | そうですね。 | 元気です。 | わかりました。
+没事。 | 哈哈哈，太好了！
+Très bien ! | Понятно. | Woohoo Bob! | Nice one, Bob! | Ah ha ha, yeah, JUST DOING IT! | Yaaay! | Whoa, Bob's!
 """.replace("\n", "|").split("|")
 
 
@@ -35,6 +41,12 @@ def test_small_talk_has_no_subject_matter(said: str) -> None:
         "It rained in Rome",
         "我喜欢茶。",
         "紅茶が好きです。",
+        "医者です。",
+        "猫です。",
+        "是医生。",
+        "没有孩子。",
+        "의사예요.",
+        "Médecin.",
         "J'aime le thé.",
     ],
 )
@@ -55,6 +67,13 @@ def test_statements_have_subject_matter(said: str) -> None:
         "Can't wait to see the bowl!",
         "Let me know how the race goes.",
         "Hello Claude!",
+        "Nice to meet you, Ana!",
+        "Pleased to meet you, Ana Silva!",
+        "Welcome back, Ana!",
+        "Good morning, Ana!",
+        "Great question, Ana!",
+        "Have a great trip to Rome!",
+        "Long time no see, Bob!",
     ],
 )
 def test_courtesies(said: str) -> None:
@@ -68,6 +87,8 @@ def test_courtesies(said: str) -> None:
         "Hope is my dog's name.",
         "You live in Rome.",
         "Hi, I moved to Rome last week.",
+        "Long time no chat - I adopted a dog.",
+        "I'm excited to meet the people of the club.",
     ],
 )
 def test_no_courtesies(said: str) -> None:
@@ -75,7 +96,8 @@ def test_no_courtesies(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Why?", "Really?!", '"Who?"', "你好吗", "是吗？", "元気ですか。", "왜 그럴까요?"]
+    "said",
+    ["Why?", "Really?!", '"Who?"', "你好吗", "是吗？", "元気ですか。", "왜 그럴까요?", "你呢", "我的书呢。"],
 )
 def test_questions(said: str) -> None:
     assert is_question(said)
@@ -90,6 +112,9 @@ def test_questions(said: str) -> None:
         "Can you note that I moved?",
         "Maybe ?no",
         "我很好。",
+        "我在上班呢。",
+        "我是医生，你呢？",
+        "町は静か。",
     ],
 )
 def test_no_questions(said: str) -> None:
@@ -155,6 +180,41 @@ def test_answers_worth_remembering(said: str) -> None:
 )
 def test_answers_that_are_not(said: str) -> None:
     assert not is_memorable_answer(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_one"),
+    [
+        ("Yes, dogs are welcome on board.", True),
+        ("Of course, dogs are welcome on board.", True),
+        ("可以带狗上船。", True),
+        ("Yes, of course!", False),
+        ("Sure, I'd be happy to help with the dog.", False),
+    ],
+)
+def test_answers_that_say_more_than_yes(said: str, is_one: bool) -> None:
+    assert is_answer(said) is is_one
+
+
+@pytest.mark.parametrize(
+    ("question", "to_know"),
+    [("Can she come along?", True), ("Can you write a poem?", False), ("Hey, could you fix it?", False)],
+)
+def test_questions_that_want_to_know(question: str, to_know: bool) -> None:
+    assert asks_to_know(question) is to_know
+
+
+@pytest.mark.parametrize(
+    ("question", "something"),
+    [
+        ("Who supports you?", True),
+        ("Where do you sail?", True),
+        ("How are you, Bob?", False),
+        ("お元気ですか？", False),
+    ],
+)
+def test_questions_about_something(question: str, something: bool) -> None:
+    assert asks_something(question, NAMES) is something
 
 
 def test_offers() -> None:

@@ -12,16 +12,21 @@ _EAST_ASIAN = re.compile(
         你好 您好 大家好 嗨 哈喽 早上好 早安 下午好 晚上好 晚安 谢谢你 谢谢 謝謝你 謝謝 多谢 不客气
         没关系 没问题 最近怎么样 怎么样 最近如何 好的 好吧 好 是的 是 对的 对 嗯 哦 啊 哇 喔 哈 再见
         拜拜 太好了 太棒了 真棒 真好 不错 很好 很高兴认识你 我也是 听起来 很不错 很棒 很有趣 那很好
-        祝你好运 加油 こんにちは こんばんは おはようございます おはよう ありがとうございました
+        祝你好运 加油 没事 没有 明白了 明白 知道了 好厉害 厉害 真的 当然 哈哈 呵呵 嘿嘿 可爱 不是 不 太 也 很 真
+        那 我 你 您 的 了 吧 呀 呢 吗
+        こんにちは こんばんは おはようございます おはよう ありがとうございました
         ありがとうございます ありがとう どうも どういたしまして すみません ごめんなさい はい いいえ
         ええ うん うわー うわ わー おー ああ すごい 凄い お元気 元気 素晴らしい 素敵 いい 良い
-        よかった そう なるほど さようなら またね 私も です でした ます ました ね よ 안녕하세요 안녕
+        はじめまして 初めまして よろしくお願いします よろしくお願いいたします よろしく 了解 承知しました
+        わかりました 分かりました 違います 本当に 本当 ほんとう とても 頑張って かわいい 可愛い 楽しみ じゃあ
+        お疲れ様 もちろん 大丈夫
+        よかった そう なるほど さようなら またね 私も です でした ます ました ね よ な も は か 안녕하세요 안녕
         감사합니다 고마워요 고마워 네 아니요 좋아요 정말 와
         """
     )
 )
 _VERY = rf"(?:{any_of('so really very super just also truly always')} )*"
-_MOOD = any_of("glad happy proud excited thrilled pleased impressed sorry stoked amazed inspired")
+_MOOD = any_of("glad delighted happy proud excited thrilled pleased impressed sorry stoked amazed inspired")
 _LISTENER = any_of("you you're you've you'll your yours")
 _SOMETHING = any_of("everything it it'll it's this more all that")
 _I_AM_GLAD = rf"(?:i['’]m |i am )?{_VERY}{_MOOD} "
@@ -31,6 +36,10 @@ _PRAISED = any_of(
     friendship enthusiasm amazing awesome great inspiring inspiration incredible talented strong welcome right
     rock got_this got_talent a_great a_good such
     """
+)
+_TIME = any_of("time day evening night weekend week trip one blast")
+_GREETING = any_of(
+    "good_morning good_afternoon good_evening good_night happy_birthday welcome welcome_back you're_welcome"
 )
 _COURTESY = compiled(
     any_of("hi hey hello hiya howdy bye goodbye") + r"(?:[ ,]+\w+){0,2}\W*\Z",
@@ -44,13 +53,21 @@ _COURTESY = compiled(
     )
     + r"\b",
     _I_AM_GLAD + rf"(?:{any_of('of by for that to_hear to_see to_be_of with')} )?{_LISTENER}\b",
-    _I_AM_GLAD + r"(?:to (?:hear|help|see)|it (?:went|helped|made|worked))\b",
+    _I_AM_GLAD + r"(?:to (?:hear|help|see|meet you)|it (?:went|helped|made|worked))\b",
     rf"(?:i )?{any_of('hope hoping wish wishing')} (?:that )?(?:{_LISTENER}|{_SOMETHING})\b",
     rf"{any_of('''can't_wait_to_see can't_wait_to_hear looking_forward_to_seeing looking_forward_to_hearing''')}\b",
     rf"{_LISTENER} (?:\w+ ){{0,3}}?{_PRAISED}\b",
     rf"(?:{any_of('great awesome good nice amazing cool love loving')} )"
-    + any_of("job work going idea news to_hear to_see that_you hearing seeing how_you what_you")
+    + any_of(
+        """
+        job work going idea news to_hear to_see to_meet to_chat to_talk meeting_you that_you hearing seeing how_you
+        what_you question choice one
+        """
+    )
     + r"\b",
+    _GREETING + r"(?:[ ,]+\w+){0,3}\W*\Z",
+    rf"{any_of('have enjoy')} (?:an? (?:\w+ )?{_TIME}|fun|your|the rest)\b[^,;]*\Z",
+    r"long time no \w+(?:[ ,]+\w+){0,2}\W*\Z",
 )
 _OPINION = compiled(
     any_of("that this it they those these he she your")

@@ -33,6 +33,10 @@ _UNSAFE = compiled(
     rf"\b{any_of('war part chapter act type class phase level volume section')} I\b",
     r"[\"“”«»?]|:\s|https?://",
 )
+_INTRODUCTION = re.compile(
+    r"(?P<being>I(?:['’]m| am)) (?P<name>[^\W\d_][\w'’-]*(?: [^\W\d_][\w'’-]*)??)"
+    r"(?:, (?=(?:an?|the|\d+)\b)| (?=from )|(?P<and>,? and )(?=I\b))"
+)
 _NEXT_WORDS = re.compile(r" (?P<word>no longer|[A-Za-z]+(?:['’]t)?)(?![\w'’-])")
 _COORDINATED = re.compile(
     r"(?:\b(?:and|or|but|then)|,) (?:\w+ly |then |also |just |still |always |never )?(?P<verb>[a-z]+(?:['’]t)?)\b"
@@ -58,7 +62,7 @@ def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -
     A leading interjection and the name of a listener are left out. A sentence without first person is otherwise
     returned as it is: whose it is must then be clear from what stands before it.
     """
-    sentence = without_lead(sentence, listeners)
+    sentence = _without_own_name(without_lead(sentence, listeners), name)
     if _UNSAFE.search(sentence) or not is_english(sentence) or not _has_subject(sentence):
         return None
     parts: list[str] = []
@@ -73,6 +77,14 @@ def to_third_person(sentence: str, name: str, listeners: Collection[str] = ()) -
         end = after
     text = "".join([*parts, sentence[end:]])
     return None if _LEFT_OVER.search(text) else text[:1].upper() + text[1:]
+
+
+def _without_own_name(sentence: str, name: str) -> str:
+    """`I'm a nurse` for `I'm Ann, a nurse` and `I work` for `I'm Ann and I work`, as `Ann is Ann` tells nothing."""
+    match = _INTRODUCTION.match(sentence)
+    if match is None or match["name"] not in (name, name.split(" ", maxsplit=1)[0]):
+        return sentence
+    return sentence[match.end() :] if match["and"] else match["being"] + " " + sentence[match.end() :]
 
 
 def has_first_person(sentence: str) -> bool:

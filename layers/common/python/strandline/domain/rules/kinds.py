@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from strandline.domain.rules.entities import Entity, Known
+from strandline.domain.rules.entity_kinds import ANIMATE
 from strandline.domain.rules.instructions import is_instruction
 from strandline.domain.rules.lead import without_lead
 from strandline.domain.rules.likings import is_goal, liking
@@ -44,9 +45,12 @@ def route(said: Statement, known: Known, *, to_assistant: bool) -> Route:
     sentence = without_lead(said.first, ())
     if to_assistant and is_instruction(sentence):
         return _preference(topic_of(sentence, default="instructions"))
-    if is_profile(sentence) or answers_who_one_is(said.asked, sentence):
+    if is_profile(sentence):
         return PROFILE
     entity = known.about(sentence, said.whole)
+    is_living = entity is not None and entity.category in ANIMATE
+    if not is_living and answers_who_one_is(said.asked, sentence):
+        return PROFILE
     if entity is not None:
         return _entity(entity)
     return EVENTS if said.dated else _liked(sentence, said.asked)

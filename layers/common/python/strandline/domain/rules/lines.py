@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from strandline.domain.rules import wording
+from strandline.domain.rules.cheer import is_cheer, only_points
 from strandline.domain.rules.courtesy import is_courtesy
 from strandline.domain.rules.dates import gloss
 from strandline.domain.rules.messages import Conversation, Message
@@ -12,7 +13,10 @@ from strandline.domain.rules.sentences import Sentence, captions
 from strandline.domain.rules.text import MAX_LINE, cut
 from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.worth import (
+    asks_something,
+    asks_to_know,
     has_subject_matter,
+    is_answer,
     is_memorable_answer,
     is_offer,
     is_prose,
@@ -69,10 +73,11 @@ class Line:
 
 def lines_of(message: Message, question: Question | None, about: Conversation) -> list[Line]:
     """The lines a message is worth, in the order they were said; the first carries the question it answers."""
-    kept = _kept(message, about)
+    kept = _told(message, question, about)
     if not kept and question and not message.voice.is_assistant:
         kept = [s for s in message.sentences[:1] if is_yes_or_no(s.text)]
-    found = [_line(message, group, about) for group in _groups(kept)]
+    groups = [g for g in _groups(kept) if question or not _is_adrift(g, about)]
+    found = [_line(message, group, about) for group in groups]
     if question and found:
         found[0] = _with_question(found[0], question, _short_answer(message, kept))
     if message.voice.is_assistant:
@@ -88,7 +93,7 @@ def question_of(message: Message, about: Conversation) -> Question | None:
     for sentence in reversed(message.sentences):
         if message.voice.is_assistant and is_offer(sentence.text):
             return None
-        if is_question(sentence.text) and has_subject_matter(sentence.text, about.names):
+        if is_question(sentence.text) and asks_something(sentence.text, about.names):
             text = gloss(cut(sentence.text, _MAX_QUESTION), message.turn.at.date()).text
             return Question(text, message.turn.seq)
     return None
@@ -102,8 +107,24 @@ def _short_answer(message: Message, kept: list[Sentence]) -> str:
     return first.text
 
 
+def _told(message: Message, question: Question | None, about: Conversation) -> list[Sentence]:
+    """What is worth keeping; of an assistant what is concrete, and what comes first in answer to a question."""
+    kept = _kept(message, about)
+    if not message.voice.is_assistant:
+        return kept
+    answers = question is not None and asks_to_know(question.text)
+    return [
+        s
+        for i, s in enumerate(kept)
+        if is_memorable_answer(s.text) or (answers and i == 0 and _answers(s, about))
+    ]
+
+
+def _answers(sentence: Sentence, about: Conversation) -> bool:
+    return is_answer(sentence.text) and not is_cheer(sentence.text, about.names)
+
+
 def _kept(message: Message, about: Conversation) -> list[Sentence]:
-    of_assistant = message.voice.is_assistant
     return [
         s
         for s in message.sentences
@@ -111,7 +132,7 @@ def _kept(message: Message, about: Conversation) -> list[Sentence]:
         and is_prose(s.text)
         and has_subject_matter(s.text, about.names)
         and not is_courtesy(s.text, about.names)
-        and (not of_assistant or is_memorable_answer(s.text))
+        and (about.has_assistant or not is_cheer(s.text, about.names))
     ]
 
 
@@ -125,6 +146,11 @@ def _groups(kept: list[Sentence]) -> Iterator[list[Sentence]]:
         group.append(sentence)
     if group:
         yield group
+
+
+def _is_adrift(group: list[Sentence], about: Conversation) -> bool:
+    """Whether it only says `it's the best` of something that is not in it."""
+    return len(group) == 1 and only_points(group[0].text, about.names)
 
 
 def _joins(group: list[Sentence], sentence: Sentence) -> bool:

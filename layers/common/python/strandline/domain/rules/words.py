@@ -42,20 +42,26 @@ INTERJECTION = frozenset(
     """
     hi hey hello thanks thank oh ah aw aww wow whoa yay yeah yep yup yes no nope ok okay sure right well
     hmm uh um haha hehe lol omg woah whoa man dude here so and but also anyway honestly actually btw plus
-    great cool nice awesome
+    great cool nice awesome woohoo woo hoo hooray hurray yippee yahoo bravo phew whew ugh gosh wowza
     """.split()
 )
 
 _ABROAD = frozenset(
     """
     salut bonjour bonsoir merci hola gracias buenos días hallo danke ciao grazie olá obrigado obrigada
+    très oui sí danke schön bitte да нет хорошо понятно очень приятно
     привет спасибо здравствуйте merhaba teşekkürler hej tack cześć dziękuję
     """.split()
 )
+_CRY = re.compile(
+    r"(?:a+h+|o+h+|a+w+|u+h+|h+m+|m+|w+o+w+|w+h?o+a*h*|y+a+y+|y+e+a+h*|y+e+s+|h+u+h+|[ae]?(?:h+(?:a+|e+|i+|o+))+h*)\Z"
+)
+"""Interjections however long they are drawn: `ahh`, `yaaay`, `hahaha`."""
 _CAPITAL_I = re.compile(r"\bI\b")
 _STATEMENT = 4
 _SHARED = frozenset("a an as me no do so on in am is was man er her per des die".split())
 """Words that other languages written with these letters have too."""
+_NOTHING_SAID = POLITE | INTERJECTION | _ABROAD
 _COMMON = (FUNCTION | POLITE | INTERJECTION | BASE) - _SHARED
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -68,12 +74,17 @@ def words(text: str) -> list[str]:
 def content(text: str, without: Iterable[str] = ()) -> list[str]:
     """The words that say what a text is about: no function words, nothing merely polite, none of `without`."""
     drop = frozenset(without)
-    return [w for w in words(text) if not _is_empty(w) and w not in drop]
+    return [w for w in words(text) if not _is_empty(w) and w not in drop and w.removesuffix("'s") not in drop]
 
 
 def _is_empty(word: str) -> bool:
     stem = word.split("'", maxsplit=1)[0]
-    return word in POLITE or word in _ABROAD or stem in POLITE or stem in FUNCTION or len(word) < 2
+    return (
+        bool({word, stem} & _NOTHING_SAID)
+        or stem in FUNCTION
+        or len(word) < 2
+        or _CRY.match(word) is not None
+    )
 
 
 def is_english(text: str) -> bool:

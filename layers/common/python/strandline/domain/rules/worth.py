@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 
+from strandline.domain.rules.cheer import names_something
 from strandline.domain.rules.courtesy import without_politeness
 from strandline.domain.rules.grammar import has_first_person
 from strandline.domain.rules.lead import is_reminder
@@ -11,12 +12,13 @@ from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.verbs import BASE
 from strandline.domain.rules.words import content, words
 
-_QUESTION = re.compile(r"[?？][\"'”’」』)\]\s!！]*\Z|(?:か|吗|呢|嗎|까요?|나요)[。.\s]*\Z")
+_QUESTION = re.compile(r"[?？][\"'”’」』)\]\s!！]*\Z|(?:(?<![静豊確暖])(?<!や)か|吗|嗎|까요?|나요)[。.\s]*\Z")
+_WHAT_ABOUT = re.compile(r"(?:\A|[，,])[^，,在还着正]{1,12}呢[。.\s]*\Z")
+_TOLD_FIRST = re.compile(r"[^?？]{3,}[，、,](?:你|您|あなた|そちら)(?:呢|は)?[?？]\Z")
 _OURS = compiled(words_of("we our let's"))
 _TAGGED = re.compile(r"(?:I|We|My|Our)\b(?! (?:wonder|was wondering|guess))[^?,]{6,200}, ")
 _NUMBER_OR_NAME = re.compile(r"\d|(?<=[\w,;] )[A-Z]\w+")
 _PUNCTUATION = re.compile(r"[\W_]+")
-_MIN_UNSPACED = 3
 _YES_OR_NO = compiled(
     any_of(
         """
@@ -45,6 +47,9 @@ _OFFER = compiled(
     ),
     any_of("请告诉我 很高兴 有什么 当然可以"),
 )
+_ACCENTED = re.compile(r"[^\W\d_a-z]")
+_OPENING = compiled(r"(?:(?:yes|no|sure|certainly|of course|absolutely|definitely)[,!:]? )+")
+_DO_SOMETHING = compiled(r"(?:[\w ,]{1,20}, )?(?:can|could|will|would) you\b(?! (?:be|have|need|know|get)\b)")
 _LETTER = re.compile(r"[^\W\d_]")
 _NOT_CODE = re.compile(r"https?://\S+|\*\*|\]\(")
 _CODE_SIGN = re.compile(r"[{};=<>|\\*+#^~@&]|\w\(")
@@ -65,7 +70,9 @@ _MIN_ANSWER_WORDS = 4
 
 def is_question(sentence: str) -> bool:
     """Whether it only asks; `I got the job, can you believe it?` also tells something."""
-    return _QUESTION.search(sentence) is not None and not (_TAGGED.match(sentence) or is_reminder(sentence))
+    asks = _QUESTION.search(sentence) or _WHAT_ABOUT.search(sentence)
+    tells = _TAGGED.match(sentence) or _TOLD_FIRST.match(sentence) or is_reminder(sentence)
+    return asks is not None and not tells
 
 
 def is_yes_or_no(sentence: str) -> bool:
@@ -76,15 +83,23 @@ def is_yes_or_no(sentence: str) -> bool:
 def has_subject_matter(sentence: str, names: Collection[str]) -> bool:
     """Whether more is left of a sentence than politeness once greetings, thanks, praise and `names` are gone."""
     if is_unspaced(sentence):
-        return len(_PUNCTUATION.sub("", without_politeness(sentence))) >= _MIN_UNSPACED
+        return _PUNCTUATION.sub("", without_politeness(sentence)) != ""
     left = content(sentence, names)
     if len(left) == 1:
         return (
             has_first_person(sentence)
             or _OURS.search(sentence) is not None
-            or _NUMBER_OR_NAME.search(sentence) is not None
+            or names_something(sentence, names)
+            or _ACCENTED.search(left[0]) is not None
         )
     return len(left) > 1
+
+
+def asks_something(question: str, names: Collection[str]) -> bool:
+    """Whether a question is about more than how one is: one word is enough for `Who supports you?`"""
+    return has_subject_matter(question, names) or (
+        not is_unspaced(question) and bool(content(question, names))
+    )
 
 
 def is_prose(sentence: str) -> bool:
@@ -110,6 +125,17 @@ def is_request(sentence: str) -> bool:
 def is_offer(sentence: str) -> bool:
     """Whether an assistant offers help, announces what it does, or excuses itself."""
     return _OFFER.search(sentence) is not None
+
+
+def asks_to_know(question: str) -> bool:
+    """Whether it wants to be told something, not have something made or done: `Can you write a poem?`"""
+    return _DO_SOMETHING.match(question) is None
+
+
+def is_answer(sentence: str) -> bool:
+    """Whether an assistant's sentence says more than yes or no in answer to a question, and is no offer to help."""
+    said = _OPENING.sub("", sentence, count=1)
+    return not is_offer(said) and (is_unspaced(said) or len(words(said)) >= _MIN_ANSWER_WORDS)
 
 
 def is_memorable_answer(sentence: str) -> bool:
