@@ -52,7 +52,7 @@ def test_a_file_can_be_written_back_as_it_was_read(service: Service, alice: Clie
 
 
 def test_front_matter_that_is_broken_is_refused(alice: Client) -> None:
-    broken = "---\ntitle: a: b: c\n---\n\ntext\n"
+    broken = "---\nid: mem_0123\ntitle: a: b: c\n---\n\ntext\n"
     assert alice.put("/memories/topics/x.md", {"content": broken}).refusal == (400, "INVALID_ARGUMENT")
 
 

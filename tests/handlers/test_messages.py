@@ -185,7 +185,7 @@ def test_unknown_fields_are_ignored(alice: Client) -> None:  # B-A5
     assert "sentiment" not in stored(alice)[0]
 
 
-@pytest.mark.parametrize("peer", ["Bob", "小明", "a b", "a.b", "...", "x" * 128, "%2F", "b%41"])
+@pytest.mark.parametrize("peer", ["Bob", "小明", "a b", "a.b", "...", "x" * 128, "b%41"])
 def test_a_peer_may_be_called_anything_else(alice: Client, peer: str) -> None:  # B-A5
     alice.append("s", "x", peer_id=peer)
     assert stored(alice)[0]["peer_id"] == peer

@@ -55,6 +55,6 @@ def _clamped(name: str, value: Any, maximum: int) -> int:
         raise InvalidArgument(f"{name} is null; to switch automatic commits off send auto_commit_policy=null")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidArgument(f"{name} must be a number")
-    if math.isnan(value):
+    if isinstance(value, float) and math.isnan(value):
         raise InvalidArgument(f"{name} must be a number")
     return int(min(max(value, 0), maximum))

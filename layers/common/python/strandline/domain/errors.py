@@ -9,6 +9,7 @@ StrandlineError
 ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
 ├── FailedPrecondition            read again, then decide       412
 ├── PayloadTooLarge               send less                     413
+├── Corrupt                       look into the bucket          500
 ├── Unimplemented                 not offered here              501
 └── Unavailable                   repeat later                  503, retryable: perhaps done; repeating is safe
 """
@@ -28,6 +29,10 @@ class StrandlineError(Exception):
         super().__init__(message)
         self.message = message
         self.details: Mapping[str, Any] = details
+
+
+class Corrupt(StrandlineError):
+    """What is stored is missing, or this version cannot read it."""
 
 
 class InvalidArgument(StrandlineError):

@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from urllib.parse import quote, unquote
 
 QUOTE_HASH_CHARS = 12
@@ -47,8 +48,8 @@ class Line:
 
 
 _LINE = re.compile(
-    r"- (?P<text>.*) <!-- (?P<session>[^\s/]+)/(?P<archive>\d+)#(?P<first>\d+)(?:-(?P<last>\d+))?"
-    r" (?P<at>\S+) q:(?P<quote>[0-9a-f]{12}) -->",
+    r"- (?P<text>.*) <!-- (?P<session>[^\s/]+)/(?P<archive>\d{1,12})#(?P<first>\d{1,12})(?:-(?P<last>\d{1,12}))?"
+    r" (?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) q:(?P<quote>[0-9a-f]{12}) -->",
     re.ASCII,
 )
 
@@ -63,15 +64,17 @@ def read_lines(body: str) -> tuple[list[Line], list[str]]:
     lines: list[Line] = []
     others: list[str] = []
     for text in body.split("\n"):
-        match = _LINE.fullmatch(text)
-        if match is None:
+        line = _line(_LINE.fullmatch(text))
+        if line is None:
             others.append(text)
         else:
-            lines.append(_line(match))
+            lines.append(line)
     return lines, others
 
 
-def _line(match: re.Match[str]) -> Line:
+def _line(match: re.Match[str] | None) -> Line | None:
+    if match is None or not _is_time(match["at"]):
+        return None
     first = int(match["first"])
     source = Source(
         at=match["at"],
@@ -82,6 +85,13 @@ def _line(match: re.Match[str]) -> Line:
         quote=match["quote"],
     )
     return Line(source, match["text"])
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)
@@ -151,6 +161,13 @@ def absorb(memory: Memory | None, addition: Addition) -> Memory | None:
         updated_at=max(memory.updated_at, *times),
         applied=tuple(sorted((*memory.applied, addition.extraction))),
     )
+
+
+def revived(memory: Memory | None, now: str) -> Memory | None:
+    """What there is to add to: an expired memory is an empty one, so that what has expired does not come back."""
+    if memory is None or memory.expires_at is None or memory.expires_at > now:
+        return memory
+    return replace(memory, body=f"# {memory.title}\n", expires_at=None)
 
 
 def without(memory: Memory, addition: Addition) -> Memory | None:

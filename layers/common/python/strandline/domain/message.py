@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -14,6 +15,9 @@ from strandline.domain.names import encode
 from strandline.domain.times import stamp
 
 MAX_BATCH = 100
+MAX_PARTS = 100
+MAX_STORED = 500  # well under the ids that a head keeps, so a repeat of any request is recognised
+MAX_ANSWER_BYTES = 2 * 1024 * 1024  # of stored lines; escaped as JSON they stay under Lambda's 6 MB
 MAX_MESSAGE_BYTES = 1024 * 1024
 ID_HASH_BYTES = 8
 
@@ -38,7 +42,16 @@ def _in_range(at: datetime) -> datetime:
     return at
 
 
+def _plain_name(text: str) -> str:
+    """A peer's id becomes part of memory paths, and those are refused when they climb, encoded or not."""
+    plain = unquote(unquote(text))
+    if plain in (".", "..") or any(c in "/\\" or ord(c) < 32 for c in plain):
+        raise ValueError("must not contain '/', a backslash or control characters, also percent-encoded")
+    return text
+
+
 Identifier = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_segment)]
+PeerId = Annotated[Identifier, AfterValidator(_plain_name)]
 MessageId = Annotated[str, Field(min_length=1, max_length=256)]
 Moment = Annotated[datetime, AfterValidator(_in_range)]
 
@@ -89,9 +102,9 @@ class MessageIn(BaseModel):
 
     role: Literal["user", "assistant", "system", "tool"]
     content: str | None = None
-    parts: list[Part] | None = Field(default=None, min_length=1)
+    parts: list[Part] | None = Field(default=None, min_length=1, max_length=MAX_PARTS)
     id: MessageId | None = None
-    peer_id: Identifier | None = None
+    peer_id: PeerId | None = None
     created_at: Moment | None = None
     turn_id: str | None = Field(default=None, max_length=256)
     message_kind: str | None = Field(default=None, max_length=64)

@@ -11,6 +11,7 @@ from strandline.domain.errors import InvalidArgument
 MAX_SEGMENT_BYTES = 192
 _SLUG_BYTES = 120
 _PLAIN = frozenset("-_.~@")
+_TELLING = frozenset("+#*&@%=<>|~^$€£¥°")  # C, C++ and C# are three
 
 
 def encode(name: str) -> str:
@@ -45,13 +46,13 @@ def decode(segment: str) -> str:
 def slug(text: str) -> str:
     """A file name for any text: lower-case words of any script joined by `-`, at most 120 bytes encoded.
 
-    Where that loses something that tells two names apart (it was cut, or nothing was left) a hash of the text is
-    appended, so different long names stay different files. Never empty, never contains a path separator.
+    Where that loses what tells two names apart (it was cut, it had symbols, nothing was left) a hash of the text is
+    appended, so different names stay different files. Never empty, never contains a path separator.
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = "-".join("".join(c if _in_word(c) else " " for c in folded).split()).strip("-_")
     cut = "".join(_within(words, _SLUG_BYTES))
-    if cut and cut == words:
+    if cut and cut == words and not _TELLING & set(folded):
         return words
     digest = hashlib.sha256(folded.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{cut.rstrip('-_')}-{digest}".lstrip("-")

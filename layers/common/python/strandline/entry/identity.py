@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated
+from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated, Unavailable
 from strandline.domain.message import Identifier
 from strandline.storage.layout import User
 from strandline.storage.records import KeyOwner, Keys
@@ -40,6 +40,8 @@ def identify(event: Event) -> User:
 
 def _key_owner(event: Event) -> KeyOwner:
     context = event.get("requestContext", {}).get("authorizer", {}).get("lambda") or {}
+    if context.get("error") == Unavailable.code:
+        raise Unavailable("the key could not be checked; repeat the request")
     try:
         return _KEY_OWNER.validate_python(context)
     except ValidationError as error:

@@ -17,7 +17,7 @@ from functools import partial
 
 from strandline.domain import session
 from strandline.domain.errors import Aborted, InvalidArgument, Unavailable
-from strandline.domain.message import MAX_BATCH, Draft, MessageIn, draft, split
+from strandline.domain.message import MAX_BATCH, MAX_STORED, Draft, MessageIn, draft, split
 from strandline.domain.session import Head, Receipt, Segment
 from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
@@ -61,19 +61,27 @@ class _TailFull(Exception):
 
 
 @dataclass(frozen=True)
+class _Spilled:
+    """A segment that has been written, of one life of the session: its successor has other messages at these seqs."""
+
+    incarnation: str
+    segment: Segment
+
+
+@dataclass(frozen=True)
 class _Batch:
     request: AppendRequest
     drafts: Sequence[Draft]
     now: str
 
     def change(
-        self, head: Head | None, *, base: Head | None, spilled: Segment | None
+        self, head: Head | None, *, base: Head | None, spilled: _Spilled | None
     ) -> Change[Head, Appended]:
         current = base if head is None or head.buried_at else head
         if current is None:
             raise _NoSession
-        if spilled is not None:
-            current = session.spill(current, spilled)
+        if spilled is not None and spilled.incarnation == current.incarnation:
+            current = session.spill(current, spilled.segment)
         grown, receipts = session.append(current, self.drafts, now=self.now)
         if grown is not current:
             session.expect(head, self.request.expected_last_seq)
@@ -94,15 +102,15 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
         )
     batch = _Batch(request, _drafts(services, request), stamp(services.clock.now()))
     base: Head | None = None
-    spilled: Segment | None = None
+    spilled: _Spilled | None = None
     key = request.owner.head(request.session_id)
     for _ in range(SPILLS):
         try:
             change = partial(batch.change, base=base, spilled=spilled)
             done = services.heads.update(key, change, absent=base is not None)
         except _TailFull as full:
-            spilled = session.tail_segment(full.head)
-            services.log.spill(full.head, spilled)
+            spilled = _Spilled(full.head.incarnation, session.tail_segment(full.head))
+            services.log.spill(full.head, spilled.segment)
         except _NoSession:
             session.expect(None, request.expected_last_seq)
             base = new_head(services, request.owner, request.session_id)
@@ -148,8 +156,12 @@ def _drafts(services: Services, request: AppendRequest) -> Sequence[Draft]:
     named = [
         m if m.id else m.model_copy(update={"id": f"msg_{services.ids.new()}"}) for m in request.messages
     ]
+    parts = [part for message in named for part in split(message)]
+    if len(parts) > MAX_STORED:
+        raise InvalidArgument(
+            f"a request stores at most {MAX_STORED} messages, this one {len(parts)}: send less"
+        )
     return [
         draft(m, message_id=m.id or "", now=now, tokens=sum(map(services.tokens.count, m.texts())))
-        for message in named
-        for m in split(message)
+        for m in parts
     ]

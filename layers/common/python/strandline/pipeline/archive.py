@@ -1,12 +1,12 @@
 """Archives and the session log as their owner reads them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from strandline.domain import session
 from strandline.domain.errors import NotFound
-from strandline.domain.message import read_line
+from strandline.domain.message import MAX_ANSWER_BYTES, read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.diff import archive_id, diff_uri
@@ -28,7 +28,7 @@ def dry_run(services: Services, owner: User, session_id: str, keep_recent_count:
 
 
 def read(services: Services, owner: User, session_id: str, name: str) -> Mapping[str, Any]:
-    """One archive, whatever its status. Raises NotFound."""
+    """One archive, whatever its status; of its messages as many as one answer holds. Raises NotFound."""
     head = load_head(services, owner, session_id)
     match = _NAME.fullmatch(name)
     number = int(match[1]) if match else 0
@@ -46,7 +46,7 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
         "status": status(head, number),
         "abstract": (text["abstract"] or b"").decode(),
         "overview": (text["overview"] or b"").decode(),
-        "messages": [shown(read_line(line)) for line in lines or ()],
+        "messages": [shown(read_line(line)) for line in within(lines or ())],
         "first_seq": found[0],
         "last_seq": found[1],
         "memory_diff_uri": diff_uri(owner.user_id, session_id, number),
@@ -73,7 +73,10 @@ def status(head: Head, number: int) -> str:
 def log(
     services: Services, owner: User, session_id: str, *, after_seq: int, limit: int
 ) -> list[dict[str, Any]]:
-    """Messages behind `after_seq`, archived or live, in seq order. Only the objects that hold them are read."""
+    """Messages behind `after_seq`, archived or live, in seq order: `limit` of them, or what fits into one answer.
+
+    Only the objects that hold them are read.
+    """
     head = load_head(services, owner, session_id)
     last = min(after_seq + limit, head.last_seq)
     lines: list[bytes] = []
@@ -85,7 +88,17 @@ def log(
             lines += whole[max(after_seq + 1 - first, 0) : last - first + 1]
     if last >= head.live_from:
         lines += services.log.live(head, max(after_seq + 1, head.live_from), last)
-    return [read_line(line) for line in lines]
+    return [read_line(line) for line in within(lines)]
+
+
+def within(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """As many of the lines as one answer can hold, and the first in any case; the rest is asked for by seq."""
+    room = MAX_ANSWER_BYTES
+    for n, line in enumerate(lines):
+        room -= len(line)
+        if n and room < 0:
+            return
+        yield line
 
 
 def shown(message: Mapping[str, Any]) -> dict[str, Any]:

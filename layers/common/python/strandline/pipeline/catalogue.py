@@ -9,7 +9,7 @@ is followed by an update of its own: nothing deleted comes back, nothing new sta
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from strandline.domain.errors import Aborted
+from strandline.domain.errors import Unavailable
 from strandline.domain.memory import Memory, read_lines
 from strandline.domain.ranking import Document
 from strandline.pipeline.documents import memory_documents
@@ -29,8 +29,8 @@ def reindex(
 ) -> None:
     """Brings the index in step with these files. `known` are files read after `base` was; the others are read here.
 
-    Raises Aborted after too many lost races, Unavailable when the store does not answer: the files stay, and
-    repeating is safe.
+    Raises Unavailable after too many lost races, or when the store does not answer: the files stay, and repeating is
+    safe.
     """
     wanted = sorted(paths)
     files = dict(known)
@@ -46,7 +46,7 @@ def reindex(
         except StoreError:
             continue
         return
-    raise Aborted("the index is changed by many at once; repeat the request")
+    raise Unavailable("the index is changed by many at once; the files are written, repeat the request")
 
 
 def read_file(services: Library, owner: User, path: str) -> Memory | None:

@@ -12,6 +12,7 @@ from typing import Any
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
 from strandline.domain.session import Head
+from strandline.pipeline.archive import within
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.services import Services
 from strandline.storage.layout import Life, User
@@ -70,7 +71,7 @@ def _newest(services: Services, head: Head, budget: int) -> tuple[list[dict[str,
     """As many of the newest messages as fit, oldest first, and their tokens. No tool result without its call."""
     taken: list[dict[str, Any]] = []
     spent = 0
-    for line in _backwards(services, head):
+    for line in within(_backwards(services, head)):
         message = read_line(line)
         cost = message["tokens"] + MESSAGE_OVERHEAD_TOKENS
         if spent + cost > budget:

@@ -84,5 +84,10 @@ def message_documents(group: str, session_id: str, messages: Iterable[dict[str, 
         speaker = message.get("peer_id") or message["role"]
         found_by = f"{speaker} {_day(said_at(message))}\n{text[SHOWN_CHARS:]}"
         yield Document(
-            f"{group}#{message['seq']:012d}", group, shown[n], attributes, found_by, _around(shown, n)
+            f"{group}#{message['seq']:012d}",
+            group,
+            shown[n],
+            attributes,
+            found_by,
+            "\n".join(_around(shown, n)),
         )

@@ -5,11 +5,20 @@ follows each of them.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from strandline.domain.errors import FailedPrecondition, InvalidArgument, NotFound, Unavailable
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    NotFound,
+    PayloadTooLarge,
+    Unavailable,
+)
 from strandline.domain.memory import Memory
 from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import read_file, reindex
@@ -18,8 +27,10 @@ from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import User, segments
 from strandline.storage.markdown import edited
+from strandline.storage.records import Due
 
 MAX_CONTENT_BYTES = 1024 * 1024
+ATTEMPTS = 8
 
 Guard = Callable[[Memory | None], None]
 
@@ -59,22 +70,43 @@ def checked(path: str) -> str:
 def write(services: Library, owner: User, path: str, content: str, guard: Guard) -> Memory:
     """Writes a memory's text. `guard` is given what is there and raises what speaks against it."""
     if len(content.encode()) > MAX_CONTENT_BYTES:
-        raise InvalidArgument(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
+        raise PayloadTooLarge(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
     plain = checked(path)
+    mark = _mark(services, owner, plain)
     base = services.indexes.read(owner.index("memories"))
     change = partial(_rewrite, path=plain, content=content, guard=guard, now=stamp(services.clock.now()))
     memory = services.memories.update(owner.memory(plain), change)
     reindex(services, owner, [plain], base=base, known={plain: memory})
+    _unmark(services, mark)
     return memory
+
+
+def _mark(services: Library, owner: User, path: str) -> Due:
+    """Makes the sweep look at the file's index entry, should we not come to it."""
+    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
+    whose = SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id="")
+    mark = Due(at, "reindex", whose, path=path)
+    try:
+        services.due.put(mark)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
+    return mark
+
+
+def _unmark(services: Library, mark: Due) -> None:
+    with suppress(StoreError):  # then the sweep looks once more, and finds nothing to do
+        services.due.remove(mark)
 
 
 def _rewrite(
     current: Memory | None, *, path: str, content: str, guard: Guard, now: str
 ) -> Change[Memory, Memory]:
     """A repeat of what is there already changes nothing, whatever the guard: its first answer may have been lost."""
-    body, title, expires_at = edited(content)
-    kept = current or Memory(path, _type_of(path), _title_of(path, body), _peer_of(path), "", now, now)
-    wanted = replace(kept, body=body, title=title or kept.title, expires_at=expires_at or kept.expires_at)
+    edit = edited(content)
+    kept = current or Memory(path, _type_of(path), _title_of(path, edit.body), _peer_of(path), "", now, now)
+    lasting = None if _expired(kept.expires_at, now) else kept.expires_at
+    expires_at = edit.expires_at if edit.sets_expiry else lasting
+    wanted = replace(kept, body=edit.body, title=edit.title or kept.title, expires_at=expires_at)
     if wanted == current:
         return Change(None, current)
     guard(current)
@@ -99,13 +131,13 @@ def _title_of(path: str, content: str) -> str:
 
 
 def matching(sha256: str | None, *, absent: bool) -> Guard:
-    """What `If-Match: "<sha256>"` (or None) and `If-None-Match: *` ask for."""
+    """What `If-Match: "<sha256>"` (`*`: any; or None) and `If-None-Match: *` ask for."""
 
     def guard(current: Memory | None) -> None:
         found = current.sha256 if current else None
         if absent and current is not None:
             raise FailedPrecondition("there is a memory already", sha256=found)
-        if sha256 is not None and sha256 != found:
+        if sha256 is not None and sha256 != found and not (sha256 == "*" and found):
             raise FailedPrecondition("the memory is not the one you read; read it again", sha256=found)
 
     return guard
@@ -114,12 +146,22 @@ def matching(sha256: str | None, *, absent: bool) -> Guard:
 def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     """Deletes a memory and answers what it was. The bucket keeps its versions. Raises NotFound."""
     plain = checked(path)
-    key = owner.memory(plain)
+    mark = _mark(services, owner, plain)
+    gone = _remove(services, owner, plain, guard)
+    reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
+    _unmark(services, mark)
+    if gone is None:
+        raise NotFound(f"there is no memory {path!r}")
+    return replace(gone, path=plain)
+
+
+def _remove(services: Library, owner: User, path: str, guard: Guard) -> Memory | None:
+    """Removes the file as it is when the guard lets it; None when there is none."""
+    key = owner.memory(path)
     for _ in range(ATTEMPTS):
         found = services.memories.read(key)
         if found is None:
-            reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
-            raise NotFound(f"there is no memory {path!r}")
+            return None
         guard(found.value)
         try:
             services.objects.delete(key, when=IfMatch(found.etag))
@@ -127,9 +169,5 @@ def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
             continue
         except StoreError as error:
             raise Unavailable("the store did not answer; repeat the request") from error
-        reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
-        return replace(found.value, path=plain)
+        return found.value
     raise Unavailable("the memory is being changed by many; repeat the request")
-
-
-ATTEMPTS = 8

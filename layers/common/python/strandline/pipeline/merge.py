@@ -19,9 +19,10 @@ from functools import partial
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
-from strandline.domain.memory import Addition, Memory, absorb, without
+from strandline.domain.memory import Addition, Memory, absorb, revived, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
+from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
 from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
 from strandline.pipeline.documents import message_documents, message_group
@@ -133,7 +134,8 @@ def _write_file(
     services: Library, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
 ) -> Mapping[str, Memory | None]:
     """One file, all the additions to it in one write. Answers it as written; nothing when it could not be."""
-    change = partial(_absorb_all, additions=[addition for _, addition in additions])
+    now = stamp(services.clock.now())
+    change = partial(_absorb_all, additions=[addition for _, addition in additions], now=now)
     try:
         memory, effects = services.memories.update(owner.memory(path), change)
     except StrandlineError as error:
@@ -148,15 +150,18 @@ def _write_file(
 Absorbed = tuple[Memory | None, dict[str, Effect]]
 
 
-def _absorb_all(memory: Memory | None, *, additions: Iterable[Addition]) -> Change[Memory, Absorbed]:
-    current = memory
+def _absorb_all(
+    memory: Memory | None, *, additions: Iterable[Addition], now: str
+) -> Change[Memory, Absorbed]:
+    start = revived(memory, now)
+    current = start
     effects: dict[str, Effect] = {}
     for addition in sorted(additions, key=lambda a: a.extraction):
         before, current = current, absorb(current, addition)
         if before is current and before is not None and addition.extraction in before.applied:
             before = without(before, addition)
         effects[addition.extraction] = Effect(before, current)
-    return Change(None if current is memory else current, (current, effects))
+    return Change(None if current is start else current, (current, effects))
 
 
 def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:

@@ -59,7 +59,7 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
     row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": failed_at}
     _mark(services, request, "failed.json", row)
     try:
-        services.tasks.fail(request.session, request.task_id, stage, cut)
+        services.tasks.fail(request.session, request.task_id, request.archive, stage=stage, reason=cut)
     except StoreError as error:
         raise Unavailable("the table did not answer") from error
 

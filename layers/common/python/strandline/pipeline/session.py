@@ -41,6 +41,9 @@ class NewSession:
 
 def create(services: Services, wanted: NewSession) -> Head:
     """A new, empty session. Raises AlreadyExists, Unavailable."""
+    there = services.heads.read(wanted.owner.head(wanted.session_id))
+    if there is not None and not there.value.buried_at:
+        raise AlreadyExists(f"there is a session {wanted.session_id!r} already")
     head = replace(
         new_head(services, wanted.owner, wanted.session_id),
         auto_commit_policy=wanted.auto_commit_policy,

@@ -9,6 +9,7 @@ on crash       a marker is put at its new time before it is removed from the old
     heal   pending          → ExtractRequested again, look again later; after too many rounds the archive has failed
            ended            → its task is made to agree with it; marker removed
            session deleted  → marker removed
+    reindex → the file's index entry is made to agree with it; marker removed
     bury   → what is left is erased; after a day the gravestone goes, and the marker with it
 
 It reads markers that are due, never all sessions: its cost grows with what is due.
@@ -21,10 +22,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from strandline.domain.contracts import ExtractRequested
-from strandline.domain.errors import StrandlineError
 from strandline.domain.session import Archive, Head
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
+from strandline.pipeline.catalogue import reindex
 from strandline.pipeline.commit import request_extract
 from strandline.pipeline.library import Library
 from strandline.pipeline.session import erase
@@ -41,7 +42,7 @@ log = logging.getLogger(__name__)
 def run_sweep(services: Library) -> Mapping[str, int]:
     """Looks at every marker that is due; answers how many there were and how many could not be dealt with.
 
-    One marker's failure never stops the others: it stays, and the next sweep meets it again.
+    One marker's failure never stops the others: it is put off, and a later sweep meets it again.
     """
     now = services.clock.now()
     counts = {"due": 0, "failed": 0}
@@ -50,10 +51,21 @@ def run_sweep(services: Library) -> Mapping[str, int]:
             counts["due"] += 1
             try:
                 _LOOKS[due.kind](services, due, now)
-            except (StrandlineError, StoreError) as error:
+            except Exception:
                 counts["failed"] += 1
-                log.warning("sweep: %s of a session failed: %s", due.kind, type(error).__name__)
+                log.exception("sweep: %s failed, to be looked at again later", due.kind)
+                _put_off(services, due, now)
     return counts
+
+
+def _put_off(services: Library, due: Due, now: datetime) -> None:
+    """Behind the others, so that many bad ones do not keep the good ones waiting."""
+    with suppress(StoreError):
+        services.due.move(due, replace(due, at=_later(services, now)))
+
+
+def _later(services: Library, now: datetime) -> str:
+    return stamp(now + timedelta(seconds=services.rules.heal_seconds))
 
 
 def _due(services: Library, number: int, now: datetime, counts: dict[str, int]) -> Sequence[Due]:
@@ -80,8 +92,7 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         services.due.remove(due)
     else:
         request_extract(services, due.session, pending)
-        later = stamp(now + timedelta(seconds=services.rules.heal_seconds))
-        services.due.move(due, replace(due, at=later, rounds=due.rounds + 1))
+        services.due.move(due, replace(due, at=_later(services, now), rounds=due.rounds + 1))
 
 
 def _request(due: Due, archive: Archive) -> ExtractRequested:
@@ -102,7 +113,7 @@ def _agree(services: Library, due: Due, head: Head) -> None:
         return
     failed = next((a for a in head.failed if a.number == due.archive), None)
     if failed is not None:
-        services.tasks.fail(due.session, due.task_id, "sweep", failed.reason or "")
+        services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif due.archive <= head.commit_count:
         result = {"session_id": head.session_id, "archive": due.archive}
         services.tasks.complete(due.session, due.task_id, result)
@@ -124,4 +135,15 @@ def _bury(services: Library, due: Due, now: datetime) -> None:
         services.due.move(due, replace(due, at=stamp(later)))
 
 
-_LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {"heal": _heal, "bury": _bury}
+def _reindex(services: Library, due: Due, _now: datetime) -> None:
+    owner = user_of(due.session)
+    base = services.indexes.read(owner.index("memories"))
+    reindex(services, owner, [due.path], base=base, known={})
+    services.due.remove(due)
+
+
+_LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {
+    "heal": _heal,
+    "bury": _bury,
+    "reindex": _reindex,
+}

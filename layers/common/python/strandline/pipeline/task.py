@@ -34,7 +34,7 @@ def retry(services: Services, owner: User, task_id: str) -> Item:
         session_id=task["resource_id"],
         incarnation=task.get("incarnation") or "",
     )
-    if task["status"] != "failed" or not whose.incarnation:
+    if task["status"] != "failed" or not whose.incarnation or "archive" not in task:
         raise FailedPrecondition(f"only a failed task can be retried, this one is {task['status']}")
     archive = _revive(services, owner, whose, int(task["archive"]))
     request_extract(services, whose, archive)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
-from strandline.domain.errors import Aborted, StrandlineError, Unavailable
+from strandline.domain.errors import Aborted, Corrupt, StrandlineError, Unavailable
 from strandline.ports import (
     Ambiguous,
     Clock,
@@ -33,6 +33,7 @@ from strandline.ports import (
     IfAbsent,
     IfMatch,
     ObjectStore,
+    Stored,
     StoreError,
 )
 
@@ -127,8 +128,7 @@ class Documents(Generic[V]):
         if stored is None:
             self._forget(key)
             return None
-        value, stamp = self._codec.decode(stored.body)
-        return self._remember(key, Versioned(value, stamp, stored.etag))
+        return self._remember(key, self._decoded(stored))
 
     def read_warm(self, key: str) -> Versioned[V] | None:
         """Like `read`, with a conditional GET when the document is in the cache: no body crosses the wire while it
@@ -145,8 +145,7 @@ class Documents(Generic[V]):
             raise Unavailable("the store did not answer; repeat the request") from error
         if stored is None:
             return known
-        value, stamp = self._codec.decode(stored.body)
-        return self._remember(key, Versioned(value, stamp, stored.etag))
+        return self._remember(key, self._decoded(stored))
 
     def update(self, key: str, change: Callable[[V | None], Change[V, R]], *, absent: bool = False) -> R:
         """Applies `change` exactly once and answers its result. `change` is pure and may be called many times.
@@ -154,6 +153,13 @@ class Documents(Generic[V]):
         `absent` says that there was no document a moment ago: creating one is tried before anything is read.
         """
         return _Update(self, key, change, self._ids.new()).run(self._cache.get(key), absent=absent)
+
+    def _decoded(self, stored: Stored) -> Versioned[V]:
+        try:
+            value, stamp = self._codec.decode(stored.body)
+        except (ValueError, KeyError, TypeError) as error:
+            raise Corrupt("a stored object cannot be read by this version of the service") from error
+        return Versioned(value, stamp, stored.etag)
 
     def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
         if self._warm:
@@ -220,6 +226,8 @@ class _Update(Generic[V, R]):
         landed = self._landed(base)
         if landed is not None:
             return landed
+        if self._unclear and base and base.stamp.revision - min(self._tried) >= WRITES_KEPT:
+            raise self._given_up()  # the write id may have been pushed out since: applying again might double
         change = self._change(base.value if base else None)
         return change if change.value is None else self._put(base, change.value, change)
 

@@ -8,7 +8,7 @@ from itertools import groupby, takewhile
 from operator import itemgetter
 
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Unavailable
+from strandline.domain.errors import Corrupt, Unavailable
 from strandline.domain.session import Head, Segment
 from strandline.ports import ObjectStore, StoreError
 from strandline.storage.layout import Life, archive_range
@@ -74,11 +74,11 @@ class Log:
         return found[1:] if found and found[0] == number else None
 
     def _segment(self, head: Head, segment: Segment) -> list[bytes]:
-        """Raises KeyError when the segment is not there, which only tampering with the bucket brings about."""
+        """Raises Corrupt when the segment is not there, which only tampering with the bucket brings about."""
         key = _life(head).segment(segment.first, segment.last)
         body = fetch(self._store, key)
         if body is None:
-            raise KeyError(key)
+            raise Corrupt("messages of this session are missing from the bucket")
         return _split(body)
 
     def _put_once(self, key: str, lines: Sequence[bytes]) -> None:

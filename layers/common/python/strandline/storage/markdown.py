@@ -6,7 +6,8 @@ into the bucket by hand, without front matter or with other fields, is read as w
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -20,7 +21,11 @@ from strandline.storage.document import Stamp
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n\n?", re.DOTALL)
 _EPOCH = "1970-01-01T00:00:00.000Z"
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+MAX_TITLE_CHARS = 200
+FIELDS = frozenset(
+    "id type title path peer version created_at updated_at expires_at sources applied edits".split()
+)
 
 
 class MemoryCodec:
@@ -83,66 +88,83 @@ def _spans(lines: list[Line]) -> str:
 
 def parse(text: str) -> Memory:
     """The memory in a file. Fields that are missing or odd are filled with what can be said for certain."""
-    match = _FRONT.match(text)
-    front = _fields(match[1]) if match else {}
-    body = text[match.end() :] if match else text
+    front, body = _split(text)
+    applied = front.get("applied")
     return Memory(
-        path=_text(front.get("path"), ""),
-        type=_text(front.get("type"), "note"),
-        title=_text(front.get("title"), ""),
-        peer=_optional(front.get("peer")),
+        path=_text(front, "path") or "",
+        type=_text(front, "type") or "note",
+        title=_title(front) or "",
+        peer=_text(front, "peer"),
         body=body,
-        created_at=_text(front.get("created_at"), _EPOCH),
-        updated_at=_text(front.get("updated_at"), _EPOCH),
-        applied=tuple(str(a) for a in front.get("applied") or ()),
-        edits=front["edits"] if isinstance(front.get("edits"), int) else 0,
-        expires_at=_time(front.get("expires_at")),
+        created_at=_time(front, "created_at") or _EPOCH,
+        updated_at=_time(front, "updated_at") or _EPOCH,
+        applied=tuple(a for a in applied if isinstance(a, str)) if isinstance(applied, list) else (),
+        edits=_number(front, "edits"),
+        expires_at=_time(front, "expires_at"),
     )
 
 
-def edited(content: str) -> tuple[str, str | None, str | None]:
-    """(body, title, expires_at) of a memory as its owner writes it, with or without front matter.
+@dataclass(frozen=True)
+class Edit:
+    """A memory as its owner writes it: the body, and what its front matter sets, if it has one. An `expires_at` that is
+    there but no time (`null`) takes the expiry away."""
 
-    Raises InvalidArgument for front matter that is no YAML.
+    body: str
+    title: str | None = None
+    expires_at: str | None = None
+    sets_expiry: bool = False
+
+
+def edited(content: str) -> Edit:
+    """What an owner wrote, with or without the front matter that a file read whole has.
+
+    A block between two rules is front matter when it has our fields and no others; else it is text. Raises
+    InvalidArgument for a front matter of ours that is no YAML any more.
     """
     match = _FRONT.match(content)
+    front = _load(match[1]) if match else None
+    if match and front is None and match[1].startswith("id: mem_"):
+        raise InvalidArgument(
+            "content: its front matter is not valid YAML; mend it, or leave the front matter out"
+        )
+    if match is None or not front or not front.keys() <= FIELDS:
+        return Edit(content)
+    return Edit(content[match.end() :], _title(front), _time(front, "expires_at"), "expires_at" in front)
+
+
+def _split(text: str) -> tuple[Mapping[str, Any], str]:
+    match = _FRONT.match(text)
+    front = _load(match[1]) if match else None
+    return (front or {}, text[match.end() :]) if match else ({}, text)
+
+
+def _load(front: str) -> Mapping[str, Any] | None:
+    """The fields, every value a text, a list or a map of texts: nothing is interpreted. None when it is no map."""
     try:
-        front = _load(match[1]) if match else None
-    except yaml.YAMLError as error:
-        raise InvalidArgument(f"content: its front matter is not valid YAML: {error}") from error
-    if match is None or not isinstance(front, dict):
-        return content, None, None
-    return content[match.end() :], _optional(front.get("title")), _time(front.get("expires_at"))
+        found = yaml.load(front, Loader=_Loader)  # noqa: S506 - the base loader makes nothing but texts
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return None
+    return {key: found[key] for key in found if isinstance(key, str)} if isinstance(found, dict) else None
 
 
-def _fields(front: str) -> Mapping[str, Any]:
-    try:
-        found = _load(front)
-    except yaml.YAMLError:
-        return {}
-    return found if isinstance(found, dict) else {}
+def _text(front: Mapping[str, Any], name: str) -> str | None:
+    value = front.get(name)
+    return value if isinstance(value, str) and value else None
 
 
-def _load(front: str) -> Any:
-    return yaml.load(front, Loader=_Loader)  # noqa: S506 - a safe loader, in C where there is one
+def _title(front: Mapping[str, Any]) -> str | None:
+    title = " ".join("".join(c if c.isprintable() else " " for c in _text(front, "title") or "").split())
+    return title[:MAX_TITLE_CHARS] or None
 
 
-def _text(value: Any, default: str) -> str:
-    return default if value is None else _optional(value) or default
+def _number(front: Mapping[str, Any], name: str) -> int:
+    text = _text(front, name) or ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
-def _optional(value: Any) -> str | None:
-    """YAML reads an unquoted time as a datetime; it is written back as one text."""
-    if isinstance(value, datetime):
-        return stamp(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    return None if value is None else str(value)
-
-
-def _time(value: Any) -> str | None:
+def _time(front: Mapping[str, Any], name: str) -> str | None:
     """A time in the one spelling; what is no time is no time."""
     try:
-        return stamp(datetime.fromisoformat(_optional(value) or ""))
+        return stamp(datetime.fromisoformat(_text(front, name) or ""))
     except (ValueError, OverflowError):
         return None

@@ -134,11 +134,12 @@ class Tasks:
         self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values})
 
     def complete(self, session: SessionRef, identity: str, result: Item) -> None:
+        """`result` names the archive."""
         ended = {"status": "completed", "stage": "done", "result": result, "error": None}
-        self.note(session, identity, kept=COMPLETED_KEPT, **ended)
+        self.note(session, identity, kept=COMPLETED_KEPT, archive=result["archive"], **ended)
 
-    def fail(self, session: SessionRef, identity: str, stage: str, reason: str) -> None:
-        self.note(session, identity, status="failed", stage=stage, error=reason)
+    def fail(self, session: SessionRef, identity: str, archive: int, *, stage: str, reason: str) -> None:
+        self.note(session, identity, status="failed", archive=archive, stage=stage, error=reason)
 
     def get(self, user: User, identity: str) -> Item | None:
         item = self._items.get(f"TASKS#{_owner(user)}", identity)
@@ -157,12 +158,13 @@ class Tasks:
         return expires is None or expires > self._clock.now().timestamp()
 
 
-Kind = Literal["heal", "bury"]
+Kind = Literal["heal", "bury", "reindex"]
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to look at: a pending archive (`heal`), or what is left of a deleted session (`bury`)."""
+    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), or a memory whose
+    index entry may be behind (`reindex`; `path` names it, the session is empty)."""
 
     at: str
     kind: Kind
@@ -170,6 +172,7 @@ class Due:
     archive: int = 0
     task_id: str = ""
     rounds: int = 0
+    path: str = ""
 
     @property
     def pk(self) -> str:
@@ -178,8 +181,14 @@ class Due:
 
     @property
     def sk(self) -> str:
-        whose = f"{encode(self.session.account_id)}/{encode(self.session.user_id)}/{encode(self.session.session_id)}"
-        return f"{self.at}#{self.kind}#{whose}/{self.session.incarnation}/{self.archive}"
+        named = (
+            self.session.owner,
+            self.session.session_id,
+            self.session.incarnation,
+            str(self.archive),
+            self.path,
+        )
+        return f"{self.at}#{self.kind}#{hashlib.sha256(chr(0).join(named).encode()).hexdigest()[:32]}"
 
 
 def shard(number: int) -> str:
@@ -199,6 +208,7 @@ class DueMarkers:
             "archive": due.archive,
             "task_id": due.task_id,
             "rounds": due.rounds,
+            "path": due.path,
         }
         self._items.put({"pk": due.pk, "sk": due.sk, "session": due.session.model_dump(), **row})
 
@@ -224,6 +234,7 @@ def _due(item: Item) -> Due:
         archive=item["archive"],
         task_id=item["task_id"],
         rounds=item["rounds"],
+        path=item.get("path", ""),
     )
 
 

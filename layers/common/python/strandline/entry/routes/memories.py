@@ -80,7 +80,9 @@ def _guard() -> memory.Guard:
     none_match = header(router, "if-none-match")
     if none_match not in (None, "*"):
         raise InvalidArgument('If-None-Match can only be "*"')
-    return memory.matching(match.strip('"') if match else None, absent=none_match == "*")
+    if match is not None and not match.strip('" '):
+        raise InvalidArgument('If-Match is empty; it holds the sha256 that was read, or "*"')
+    return memory.matching(match.strip('" ') if match else None, absent=none_match == "*")
 
 
 def _answer(whose: User, found: Memory) -> Response[str]:
