@@ -38,7 +38,12 @@ def test_the_offset_is_kept_beside_the_time(created_at: str, kept: str, offset: 
 @pytest.mark.parametrize(
     ("text", "created_at", "said", "folder"),
     [
-        ("Yesterday I bought a canoe.", "2026-03-01T17:00:00-08:00", "28 February 2026", "events/2026/03/01/"),
+        (
+            "Yesterday I bought a canoe.",
+            "2026-03-01T17:00:00-08:00",
+            "28 February 2026",
+            "events/2026/03/01/",
+        ),
         ("昨日、ラーメンを食べました。", "2026-03-11T00:30:00+09:00", "2026-03-10", "events/2026/03/11/"),
     ],
 )
