@@ -233,3 +233,18 @@ def test_every_message_delivered_again(service: Service, alice: Client, model: A
         alice.look("s").result,
         alice.get(f"/tasks/{task}").result["result"],
     )
+
+
+def test_archives_are_listed_in_order_with_their_status(service: Service, alice: Client) -> None:
+    alice.remember("s", "a", "b")
+    alice.append("s", "c")
+    alice.commit("s")
+
+    listed = alice.get("/sessions/s/archives").result
+
+    assert [(row["archive_id"], row["status"], row["first_seq"], row["last_seq"]) for row in listed] == [
+        ("archive_001", "completed", 1, 2),
+        ("archive_002", "pending", 3, 3),
+    ]
+    assert listed[0]["uri"] == "viking://user/alice/sessions/s/archives/archive_001"
+    assert alice.get("/sessions/nobody/archives").refusal == (404, "NOT_FOUND")

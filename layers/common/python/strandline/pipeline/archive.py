@@ -9,7 +9,7 @@ from strandline.domain.errors import NotFound
 from strandline.domain.message import MAX_ANSWER_BYTES, read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline.commit import load_head
-from strandline.pipeline.diff import archive_id, diff_uri
+from strandline.pipeline.diff import archive_id, diff_uri, session_uri
 from strandline.pipeline.services import Services
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -25,6 +25,21 @@ def dry_run(services: Services, owner: User, session_id: str, keep_recent_count:
         return {"session_id": session_id, "status": "dry_run", "archived": False, "reason": plan.reason}
     spot = {"first_seq": plan.first, "last_seq": plan.last, "archive_id": archive_id(plan.number)}
     return {"session_id": session_id, "status": "dry_run", "archived": False, **spot}
+
+
+def list_archives(services: Services, owner: User, session_id: str) -> list[Mapping[str, Any]]:
+    """The session's archives in order, with status and seq range. One list request per 1,000 objects."""
+    head = load_head(services, owner, session_id)
+    return [
+        {
+            "archive_id": archive_id(number),
+            "uri": f"{session_uri(owner.user_id, session_id)}/archives/{archive_id(number)}",
+            "status": status(head, number),
+            "first_seq": first,
+            "last_seq": last,
+        }
+        for number, first, last in services.log.archives(head)
+    ]
 
 
 def read(services: Services, owner: User, session_id: str, name: str) -> Mapping[str, Any]:

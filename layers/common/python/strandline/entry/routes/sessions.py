@@ -223,6 +223,13 @@ def messages(
     return ok([archive.shown(message) for message in found], known.clock)
 
 
+@router.get("/api/v1/sessions/<session_id>/archives")
+def archives(session_id: str) -> Answer:
+    """The session's archives in order, with their status."""
+    known = library()
+    return ok(archive.list_archives(known, owner(router), session_of(session_id)), known.clock)
+
+
 @router.get("/api/v1/sessions/<session_id>/archives/<archive_name>")
 def one_archive(session_id: str, archive_name: str) -> Answer:
     """An archive: status, abstract, overview and messages."""
