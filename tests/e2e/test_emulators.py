@@ -88,7 +88,11 @@ class Writer:
     def check(self, aws: Aws) -> None:
         """Nothing acknowledged is missing, and nothing is torn."""
         bucket, key = aws.names["MemoryBucket"], f"v1/a/u/sessions/{self.name}/head.json"
-        found = aws.s3.get_object(Bucket=bucket, Key=key)
+        try:
+            found = aws.s3.get_object(Bucket=bucket, Key=key)
+        except aws.s3.exceptions.NoSuchKey:
+            assert (self.put, self.etag) == (0, None), "an acknowledged object is gone"
+            return  # killed before its first write was answered
         read = found["Body"].read()
         number = int(read.split(b" ")[1])
         assert number in (self.put, self.tried)
@@ -98,7 +102,8 @@ class Writer:
         stored = aws.dynamodb.get_item(
             TableName=aws.names["StateTable"], Key=item(self.name), ConsistentRead=True
         )
-        assert int(stored["Item"]["n"]["N"]) in (self.item, self.tried)
+        kept = int(stored["Item"]["n"]["N"]) if "Item" in stored else 0
+        assert kept in (self.item, self.tried)
 
     def check_versions(self, aws: Aws) -> None:
         """Every version of the object is there, with its bytes."""
