@@ -1,5 +1,7 @@
 """What outlives a session does not reach its successor, and what is odd harms only itself."""
 
+from contextlib import suppress
+
 import pytest
 
 from strandline.domain.errors import Corrupt, NotFound, Unavailable
@@ -118,3 +120,20 @@ def test_a_file_with_odd_front_matter_is_read_and_written(world: World, front: s
     assert len(memory.read(world.services(), ALICE, "topics/odd.md").title) <= 200
     memory.write(world.services(), ALICE, "topics/odd.md", f"---\n{front}\n---\n\nmore\n", anything)
     assert world.find("more") != []
+
+
+def test_a_delete_that_died_before_it_was_true_has_deleted_nothing(world: World) -> None:  # B-A15
+    world.remember("s", "tea: green")
+    world.append("s", "live", ids="n")
+    for call in range(10):
+        world.kill(call, before=True)
+        with suppress(Killed):
+            session.delete(world.services(), ALICE, "s")
+        world.mend()
+        if world.head("s").buried_at:
+            break
+        world.clock.advance(10_000)
+        world.heal()
+        assert [text for _, text in world.log("s")] == ["tea: green", "live"], f"call {call}"
+        assert world.find("green", context_type="message") == ["tea: green"], f"call {call}"
+    assert call == 3  # read, marker, the gravestone's PUT; killed before the next it is true

@@ -6,11 +6,12 @@ commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
 
-    heal   pending          → ExtractRequested again, look again later; after too many rounds the archive has failed
-           ended            → its task is made to agree with it; marker removed
-           session deleted  → marker removed
-    reindex → the file's index entry is made to agree with it; marker removed
-    bury   → what is left is erased; after a day the gravestone goes, and the marker with it
+    heal     pending          → ExtractRequested again, look again later; after too many rounds the archive has failed
+             ended            → its task and the session list are made to agree with it; marker removed
+             session deleted  → marker removed
+    reindex  → the file's index entry is made to agree with it; marker removed
+    bury     session lives    → it was not deleted after all: left alone, marker removed
+             deleted          → what is left is erased; after a day the gravestone goes, and the marker with it
 
 It reads markers that are due, never all sessions: its cost grows with what is due.
 """
@@ -120,19 +121,23 @@ def _agree(services: Library, due: Due, head: Head) -> None:
 
 
 def _bury(services: Library, due: Due, now: datetime) -> None:
-    erase(services, due.session)
     key = user_of(due.session).head(due.session.session_id)
     found = services.heads.read(key)
     grave = found if found and found.value.incarnation == due.session.incarnation else None
-    if grave is None or grave.value.buried_at is None:
+    if grave is not None and grave.value.buried_at is None:
+        services.due.remove(due)  # the delete died before it became true: the session lives
+        return
+    erase(services, due.session)
+    if grave is None:
         services.due.remove(due)
-    elif datetime.fromisoformat(grave.value.buried_at) + GRAVESTONE_KEPT <= now:
-        with suppress(ConditionFailed):
-            services.objects.delete(key, when=IfMatch(grave.etag))
-        services.due.remove(due)
-    else:
-        later = datetime.fromisoformat(grave.value.buried_at) + GRAVESTONE_KEPT
-        services.due.move(due, replace(due, at=stamp(later)))
+        return
+    cleared_at = datetime.fromisoformat(grave.value.buried_at or due.at) + GRAVESTONE_KEPT
+    if cleared_at > now:
+        services.due.move(due, replace(due, at=stamp(cleared_at)))
+        return
+    with suppress(ConditionFailed):
+        services.objects.delete(key, when=IfMatch(grave.etag))
+    services.due.remove(due)
 
 
 def _reindex(services: Library, due: Due, _now: datetime) -> None:
