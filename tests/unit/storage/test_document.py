@@ -1,6 +1,5 @@
 """The compare-and-set document: whatever the store answers, a change is applied once and answered truthfully."""
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -8,68 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.domain.errors import Aborted, FailedPrecondition, StrandlineError, Unavailable
-from strandline.ports import Ambiguous, Contended
-from strandline.storage.document import WRITES_KEPT, Change, Documents, Retry, Stamp
-from tests.fakes import FakeClock, FakeIds, MemoryObjects
-
-KEY = "notes.json"
-LOST = Ambiguous("no answer")
-RACE = Contended("409")
-Notes = tuple[str, ...]
-
-
-class NotesCodec:
-    """A list of notes, as JSON."""
-
-    content_type = "application/json"
-
-    def encode(self, value: Notes, stamp: Stamp) -> bytes:
-        return json.dumps({"revision": stamp.revision, "writes": stamp.writes, "notes": value}).encode()
-
-    def decode(self, body: bytes) -> tuple[Notes, Stamp]:
-        row = json.loads(body)
-        return tuple(row["notes"]), Stamp(row["revision"], tuple((w, r) for w, r in row["writes"]))
-
-
-class Desk:
-    """A store with faults, documents over it, and another writer whom no fault hits."""
-
-    def __init__(self, *, warm: int = 0, retry: Retry | None = None) -> None:
-        self.store = MemoryObjects()
-        self.clock = FakeClock()
-        self.documents = Documents(self.store, NotesCodec(), self.clock, FakeIds(1), warm=warm, retry=retry)
-        self.faults, self.calls = self.store.faults, self.store.calls
-        quiet = MemoryObjects()
-        quiet._entries = self.store._entries
-        self._other = Documents(quiet, NotesCodec(), self.clock, FakeIds(2))
-        self._others = 0
-
-    def add(self, note: str) -> int:
-        """Appends a note; answers how many notes there were when it landed."""
-        return self.documents.update(KEY, adding(note))
-
-    def other(self, times: int = 1) -> None:
-        """The other writer adds as many notes."""
-        for _ in range(times):
-            self._others += 1
-            self._other.update(KEY, adding(f"other {self._others}"))
-
-    def notes(self) -> Notes:
-        found = self._other.read(KEY)
-        return found.value if found else ()
-
-    def requests(self) -> dict[str, int]:
-        """Requests since the last look."""
-        counted = dict(self.calls)
-        self.calls.clear()
-        return counted
-
-
-def adding(note: str) -> Callable[[Notes | None], Change[Notes, int]]:
-    def change(notes: Notes | None) -> Change[Notes, int]:
-        return Change((*(notes or ()), note), len(notes or ()))
-
-    return change
+from strandline.storage.document import WRITES_KEPT, Change, Retry
+from tests.unit.storage.desk import KEY, LOST, RACE, Desk, Notes
 
 
 def test_the_first_write() -> None:
@@ -268,114 +207,6 @@ def test_a_change_that_wants_nothing_writes_nothing() -> None:
     desk.requests()
     assert desk.documents.update(KEY, lambda _: Change(None, "same")) == "same"
     assert desk.requests() == {"get": 1}
-
-
-# ---- the warm cache -----------------------------------------------------------------------------------------------
-
-
-def test_a_warm_update_is_one_put() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.requests()
-    for n, note in enumerate("bcd", start=1):
-        assert desk.add(note) == n
-    assert desk.requests() == {"put": 3}
-    assert desk.notes() == ("a", "b", "c", "d")
-
-
-def test_a_stale_warm_value_is_read_again() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.other(2)
-    desk.requests()
-    assert desk.add("b") == 3
-    assert desk.notes() == ("a", "other 1", "other 2", "b")
-    assert desk.requests() == {"put": 2, "get": 1}
-
-
-def test_a_warm_value_deleted_underneath_is_not_resurrected() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.store.delete(KEY)
-    assert desk.add("b") == 0
-    assert desk.notes() == ("b",)
-
-
-def test_a_lost_answer_to_a_warm_write_is_recognised() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.requests()
-    desk.faults.after("put", LOST)
-    assert desk.add("b") == 1
-    assert desk.add("c") == 2
-    assert desk.notes() == ("a", "b", "c")
-    assert desk.requests() == {"put": 2, "get": 1}, "warm again after the look"
-
-
-def test_what_a_warm_value_refuses_is_decided_on_a_fresh_one() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.other()
-
-    def only_second(notes: Notes | None) -> Change[Notes, int]:
-        if notes is None or len(notes) != 2:
-            raise FailedPrecondition("not yet")
-        return Change((*notes, "b"), 2)
-
-    assert desk.documents.update(KEY, only_second) == 2
-    assert desk.notes() == ("a", "other 1", "b")
-
-
-def test_what_a_warm_value_leaves_alone_is_decided_on_a_fresh_one() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.other()
-
-    def clear_others(notes: Notes | None) -> Change[Notes, str]:
-        kept = tuple(n for n in notes or () if not n.startswith("other"))
-        return Change(None if kept == notes else kept, "cleared")
-
-    desk.documents.update(KEY, clear_others)
-    assert desk.notes() == ("a",)
-
-
-def test_a_bug_in_a_change_is_not_taken_for_a_stale_cache() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    desk.requests()
-    with pytest.raises(ZeroDivisionError):
-        desk.documents.update(KEY, lambda notes: Change(notes, 1 // 0))
-    assert desk.requests() == {}
-
-
-def test_the_cache_keeps_the_newest_used() -> None:
-    desk = Desk(warm=2)
-    for key in ("a", "b", "a", "c"):
-        desk.documents.update(key, adding(key))
-    desk.requests()
-    for key in ("a", "c"):
-        desk.documents.update(key, adding(key))
-    assert desk.requests() == {"put": 2}
-    desk.documents.update("b", adding("b"))
-    assert desk.requests() == {"get": 1, "put": 1}
-
-
-def test_read_warm_moves_no_body_while_nothing_changes() -> None:
-    desk = Desk(warm=1)
-    desk.add("a")
-    moved = desk.store.bytes["get"]
-    first, second = desk.documents.read_warm(KEY), desk.documents.read_warm(KEY)
-    assert first == second
-    assert first is not None
-    assert first.value == ("a",)
-    assert desk.store.bytes["get"] == moved
-    desk.other()
-    third = desk.documents.read_warm(KEY)
-    assert third is not None
-    assert third.value == ("a", "other 1")
-    desk.store.delete(KEY)
-    assert desk.documents.read_warm(KEY) is None
-    assert desk.documents.read_warm(KEY) is None
 
 
 class Kill(BaseException):

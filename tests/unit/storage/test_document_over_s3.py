@@ -17,7 +17,7 @@ from strandline.adapters import aws
 from strandline.adapters.s3 import S3Objects
 from strandline.storage.document import Documents
 from tests.fakes import FakeClock, FakeIds
-from tests.unit.storage.test_document import NotesCodec, adding
+from tests.unit.storage.desk import NotesCodec, adding
 
 Send = Callable[[], AWSResponse]
 
