@@ -6,9 +6,9 @@ it and held against that function's statements.
 
 import importlib
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from infra.local import gateway, provision
 from infra.local.template import Template, resolve
 from infra.local.triggers import batch_event, failed_ids
+from strandline.adapters.clock import SystemClock
 from strandline.entry import settings, wiring
 
 ROOT = Path(__file__).parents[2]
 KEY_HASH = "0e2d44cd4ea95a6ca7b20d8a1a2e4a09ae9a6d8ff10c0f7a1c1a8b3c5c0f1a2b"
-HEAL_SECONDS = 1
+HEAL_SECONDS = 900
 HEADERS = [("x-api-key", "unused"), ("content-type", "application/json")]
 
 # Operations whose IAM action has another name.
@@ -211,8 +212,9 @@ def heal(made: Deployment) -> None:
     made.ask("POST", "/sessions/stuck/messages", TALK[0])
     task = made.ask("POST", "/sessions/stuck/commit", {})["task_id"]
     boto3.client("sqs").purge_queue(QueueUrl=made.names["ExtractQueue"])
-    time.sleep(HEAL_SECONDS + 0.1)
-    made.invoke("SweepFunction", {})
+    later = datetime.now(UTC) + timedelta(seconds=HEAL_SECONDS + 1)
+    with patch.object(SystemClock, "now", lambda _: later):
+        made.invoke("SweepFunction", {})
     made.deliver()
     assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
 

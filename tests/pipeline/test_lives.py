@@ -4,10 +4,13 @@ from contextlib import suppress
 
 import pytest
 
+from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import Corrupt, NotFound, Unavailable
 from strandline.domain.memory import read_lines
 from strandline.pipeline import memory, session, sweep
-from strandline.ports import ConditionFailed
+from strandline.pipeline.merge import run_merge
+from strandline.ports import Ambiguous, ConditionFailed
+from strandline.storage.log import ref
 from tests.pipeline.world import ALICE, Killed, World
 
 
@@ -137,3 +140,26 @@ def test_a_delete_that_died_before_it_was_true_has_deleted_nothing(world: World)
         assert [text for _, text in world.log("s")] == ["tea: green", "live"], f"call {call}"
         assert world.find("green", context_type="message") == ["tea: green"], f"call {call}"
     assert call == 3  # read, marker, the gravestone's PUT; killed before the next it is true
+
+
+def test_a_merge_that_comes_again_does_not_bring_back_what_has_expired(world: World) -> None:  # B-B16 B-C15
+    world.remember("s", "tea: green")
+    (path,) = memory.list_memories(world.services(), ALICE, "")
+    gone = "---\nexpires_at: 2000-01-01T00:00:00Z\n---\n\nold\n"
+    memory.write(world.services(), ALICE, path, gone, anything)
+    (diff,) = world.stored("memory_diff.json")
+    world.objects.delete(diff)
+
+    again = MergeRequested(session=ref(world.head("s")), archive=1, first=1, last=1, task_id="t")
+    assert run_merge(world.services(), [again]) == [None]
+
+    assert memory.list_memories(world.services(), ALICE, "") == {}
+
+
+def test_a_task_that_cannot_be_noted_does_not_keep_the_request_back(world: World) -> None:
+    world.append("s", "tea: green")
+    world.items.faults.before("update", Ambiguous("no answer"))
+    world.commit("s")
+    world.mend()
+    world.settle()
+    assert world.head("s").completed == 1

@@ -1,14 +1,16 @@
 """Read this first: the flow, and what makes each stage true.
 
-     HTTP ──▶ append ─┐                                    one conditional PUT of the session head
-                      ▼
-     HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract  the range leaves live: CAS of the head
-               ▲      ▲                              │
-               │      │ CommitRequested              │ candidates, stored once
-               │    sweep ◀── every minute           ▼
-               │      └──(pending too long)───▶    merge    FIFO per user: CAS per memory file,
-               │                                     │     then this archive's diff, once
+     HTTP ──▶ append                               one conditional PUT of the session head
+
+     HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract     commit: the range leaves live, CAS of the head
+               ▲      ▲                           ▲  │
+               │      │ CommitRequested           │  │ candidates, stored once
+               │                    sweep ────────┘  ▼
+               │       (every minute: what has    merge       FIFO per user: CAS per memory file,
+               │        stood still too long)        │        then this archive's diff, once
                └────── markdown memories, index ◀────┘
+
+CommitRequested comes from whoever puts it into the queue; the routes call the same use case.
 
 A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `pipeline/<word>.py` (the use
 case, with what it survives in its header), the queue, the message and the sample event. Each stage has exactly

@@ -5,12 +5,11 @@ StrandlineError
 ├── Unauthenticated               send a valid key              401
 ├── PermissionDenied              use another key               403
 ├── NotFound                      it is not there, or not yours 404
-├── AlreadyExists, Conflict       look at what is there first   409
+├── AlreadyExists                 look at what is there first   409
 ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
 ├── FailedPrecondition            read again, then decide       412
 ├── PayloadTooLarge               send less                     413
 ├── Corrupt                       look into the bucket          500
-├── Unimplemented                 not offered here              501
 └── Unavailable                   repeat later                  503, retryable: perhaps done; repeating is safe
 """
 
@@ -59,10 +58,6 @@ class AlreadyExists(StrandlineError):
     code, status = "ALREADY_EXISTS", 409
 
 
-class Conflict(StrandlineError):
-    code, status = "CONFLICT", 409
-
-
 class Aborted(StrandlineError):
     code, status, retryable = "ABORTED", 409, True
 
@@ -73,10 +68,6 @@ class FailedPrecondition(StrandlineError):
 
 class PayloadTooLarge(StrandlineError):
     code, status = "PAYLOAD_TOO_LARGE", 413
-
-
-class Unimplemented(StrandlineError):
-    code, status = "UNIMPLEMENTED", 501
 
 
 class Unavailable(StrandlineError):

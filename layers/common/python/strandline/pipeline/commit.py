@@ -91,11 +91,10 @@ def _change(
     return Change(archived, archived)
 
 
-def heal_marker(services: Services, session_ref: SessionRef, archive: Archive, rounds: int = 0) -> Due:
+def heal_marker(services: Services, session_ref: SessionRef, archive: Archive) -> Due:
     """What makes the sweep look at a pending archive, should its task not have ended by then."""
     at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
-    identity = task_id(session_ref, archive)
-    return Due(at, "heal", session_ref, archive=archive.number, task_id=identity, rounds=rounds)
+    return Due(at, "heal", session_ref, archive=archive.number, task_id=task_id(session_ref, archive))
 
 
 def _hand_over(services: Services, head: Head) -> Committed:
@@ -109,19 +108,18 @@ def _hand_over(services: Services, head: Head) -> Committed:
 def request_extract(services: Services, session_ref: SessionRef, archive: Archive) -> str:
     """Opens the task of a pending archive and sends it on its way; answers the task id.
 
-    The archive is a fact already, so a store that does not answer here costs time only: its due marker makes the
-    sweep do this again.
+    The archive is a fact already, so a store that does not answer here costs time only: the extraction notes the
+    task again, and the due marker makes the sweep send the request again.
     """
-    identity = task_id(session_ref, archive)
+    request = ExtractRequested(
+        session=session_ref,
+        archive=archive.number,
+        first=archive.first,
+        last=archive.last,
+        task_id=task_id(session_ref, archive),
+    )
     with suppress(StoreError):
         services.tasks.start(session_ref, archive)
-        services.extract_queue.send(
-            ExtractRequested(
-                session=session_ref,
-                archive=archive.number,
-                first=archive.first,
-                last=archive.last,
-                task_id=identity,
-            )
-        )
-    return identity
+    with suppress(StoreError):
+        services.extract_queue.send(request)
+    return request.task_id

@@ -153,15 +153,17 @@ Absorbed = tuple[Memory | None, dict[str, Effect]]
 def _absorb_all(
     memory: Memory | None, *, additions: Iterable[Addition], now: str
 ) -> Change[Memory, Absorbed]:
-    start = revived(memory, now)
-    current = start
+    """Everything absorbed in one go. A file that gains nothing stays as it is, an expired one too."""
+    start = current = revived(memory, now)
     effects: dict[str, Effect] = {}
     for addition in sorted(additions, key=lambda a: a.extraction):
         before, current = current, absorb(current, addition)
         if before is current and before is not None and addition.extraction in before.applied:
             before = without(before, addition)
         effects[addition.extraction] = Effect(before, current)
-    return Change(None if current is start else current, (current, effects))
+    if current is start:
+        return Change(None, (memory, effects))
+    return Change(current, (current, effects))
 
 
 def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:

@@ -101,12 +101,11 @@ class Tasks:
         self._items = items
         self._clock = clock
 
-    def start(self, session: SessionRef, archive: Archive) -> str:
+    def start(self, session: SessionRef, archive: Archive) -> None:
         """Notes a pending task for the archive; one that has ended is opened again."""
-        identity = task_id(session, archive)
         self.note(
             session,
-            identity,
+            task_id(session, archive),
             status="pending",
             stage="commit",
             archive=archive.number,
@@ -115,7 +114,6 @@ class Tasks:
             result=None,
             error=None,
         )
-        return identity
 
     def note(
         self, session: SessionRef, identity: str, *, kept: timedelta = FAILED_KEPT, **values: Any
