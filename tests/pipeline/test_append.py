@@ -6,6 +6,7 @@ import pytest
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.errors import Aborted, InvalidArgument, PayloadTooLarge, Unavailable
+from strandline.domain.message import MessageIn
 from strandline.domain.session import Receipt
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.services import Rules
@@ -260,3 +261,16 @@ def test_many_large_messages_keep_their_order(world: World) -> None:  # B-A13
     for n, text in enumerate(texts):
         world.append("s", text, ids=f"m{n}-")
     assert world.log("s") == list(enumerate(texts, start=1))
+
+
+def test_messages_without_ids_are_known_again_by_the_key_of_their_request(world: World) -> None:  # B-A8
+    request = AppendRequest(
+        ALICE, "s", [MessageIn(role="user", content="a"), MessageIn(role="user", content="b")], repeat_key="k"
+    )
+
+    first = run_append(world.services(), request)
+    again = run_append(world.services(), request)
+
+    assert [r.duplicate for r in again.receipts] == [True, True]
+    assert [r.seq for r in again.receipts] == [r.seq for r in first.receipts] == [1, 2]
+    assert again.head.last_seq == 2

@@ -10,7 +10,8 @@ cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, 
                table write more, for the session list
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -30,12 +31,26 @@ SPILLS = 8
 
 @dataclass(frozen=True)
 class AppendRequest:
-    """Messages for one session of an authenticated owner."""
+    """Messages for one session of an authenticated owner. Those without an id get one derived from `repeat_key`, when
+    there is one, so that the same request sent again is recognised by its messages."""
 
     owner: User
     session_id: str
     messages: Sequence[MessageIn]
     expected_last_seq: int | None = None
+    repeat_key: str | None = None
+
+    def named(self, new_id: Callable[[], str]) -> Sequence[MessageIn]:
+        """The messages, each with an id."""
+        return [
+            m if m.id else m.model_copy(update={"id": f"msg_{self._derived(n) or new_id()}"})
+            for n, m in enumerate(self.messages)
+        ]
+
+    def _derived(self, position: int) -> str | None:
+        if self.repeat_key is None:
+            return None
+        return hashlib.sha256(f"{position}/{self.repeat_key}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -153,10 +168,7 @@ def new_head(services: Services, owner: User, session_id: str) -> Head:
 
 def _drafts(services: Services, request: AppendRequest) -> Sequence[Draft]:
     now = services.clock.now()
-    named = [
-        m if m.id else m.model_copy(update={"id": f"msg_{services.ids.new()}"}) for m in request.messages
-    ]
-    parts = [part for message in named for part in split(message)]
+    parts = [part for message in request.named(services.ids.new) for part in split(message)]
     if len(parts) > MAX_STORED:
         raise InvalidArgument(
             f"a request stores at most {MAX_STORED} messages, this one {len(parts)}: send less"
