@@ -38,6 +38,30 @@ def test_everything_in_the_keep_window(alice: Client, keep: int) -> None:  # B-B
     assert alice.look("s").result["message_count"] == 2
 
 
+def tool(name: str, output: str | None = None) -> dict[str, Any]:
+    part = {"type": "tool", "tool_id": name, "tool_name": "look"}
+    done = {"tool_output": output} if output is not None else {"tool_status": "pending"}
+    return {"role": "assistant" if output is None else "tool", "parts": [{**part, **done}]}
+
+
+@pytest.mark.parametrize(("keep", "live"), [(1, 1), (2, 3), (3, 3), (4, 4)])
+def test_a_call_is_not_parted_from_its_result(alice: Client, keep: int, live: int) -> None:  # B-B5
+    said = [{"role": "user", "content": text} for text in ("a", "b", "c")]
+    alice.post("/sessions/s/messages/batch", {"messages": [*said[:2], tool("t1"), tool("t1", "7"), said[2]]})
+    would = alice.commit("s", keep_recent_count=keep, dry_run=True).result
+    done = alice.commit("s", keep_recent_count=keep).result
+    assert (done["first_seq"], done["last_seq"]) == (1, 5 - live)
+    assert would["last_seq"] == 5 - live
+    assert alice.look("s").result["message_count"] == live
+
+
+def test_a_call_that_begins_the_session_keeps_everything(alice: Client) -> None:  # B-B5
+    alice.post("/sessions/s/messages/batch", {"messages": [tool("t1"), tool("t1", "7")]})
+    result = alice.commit("s", keep_recent_count=1).result
+    assert (result["status"], result["reason"]) == ("skipped", "all_within_keep_window")
+    assert alice.commit("s").result["last_seq"] == 2
+
+
 @pytest.mark.parametrize("body", [None, {}, {"keep_recent_count": 0}, {"unknown": 1}])
 def test_a_commit(alice: Client, body: Any) -> None:  # B-B1
     alice.batch("s", "a", "b", "c")

@@ -26,7 +26,9 @@ FUNCTIONS = {
     "merge": "MergeFunction",
     "sweep": "SweepFunction",
 }
-STATUS = {"api_task_look": 404, "api_task_retry": 404}  # there is no task of that id yet
+STATUS = dict.fromkeys(
+    ("api_task_look", "api_task_retry", "api_task_cancel"), 404
+)  # there is no such task yet
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # Powertools leaves the page's files open
 UNDESCRIBED = {"GET /openapi.json", "GET /docs"}
 

@@ -132,7 +132,7 @@ def test_a_commit_that_died_before_it_was_true_leaves_nothing_behind_in_the_log(
     world.commit("s")
     world.settle()
 
-    log = archive.log(world.services(), ALICE, "s", after_seq=0, limit=100)
+    log = archive.log(world.services(), ALICE, "s", archive.Window(limit=100))
     assert [m["content"] for m in log] == ["a", "b", "c", "d"]
     read = archive.read(world.services(), ALICE, "s", "archive_001")
     assert [m["content"] for m in read["messages"]] == ["a", "b", "c", "d"]
@@ -156,7 +156,7 @@ def test_commits_one_after_the_other_number_their_archives(world: World) -> None
         done = world.remember("s", f"tea: cup {n}", ids=f"m{n}-")
         assert (done.archive.number, done.archive.first, done.archive.last) == (n + 1, n + 1, n + 1)
 
-    log = archive.log(world.services(), ALICE, "s", after_seq=0, limit=100)
+    log = archive.log(world.services(), ALICE, "s", archive.Window(limit=100))
     assert [m["content"] for m in log] == [f"tea: cup {n}" for n in range(12)]
 
 
@@ -168,14 +168,14 @@ def test_the_log_is_read_in_parts(world: World, after: int, limit: int) -> None:
         world.commit("s")
     world.append("s", "live 1", "live 2", ids="live")
 
-    log = archive.log(world.services(), ALICE, "s", after_seq=after, limit=limit)
+    log = archive.log(world.services(), ALICE, "s", archive.Window(after, limit=limit))
 
     assert [m["seq"] for m in log] == list(range(after + 1, min(after + limit, 10) + 1))
 
 
 def test_the_log_of_a_session_without_archives(world: World) -> None:
     world.append("s", "a", "b")
-    log = archive.log(world.services(), ALICE, "s", after_seq=0, limit=100)
+    log = archive.log(world.services(), ALICE, "s", archive.Window(limit=100))
     assert [m["content"] for m in log] == ["a", "b"]
 
 

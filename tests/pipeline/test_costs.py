@@ -231,9 +231,7 @@ def test_a_small_context_of_a_long_session_reads_the_head_only(world: World) -> 
 def test_the_newest_messages_of_a_long_session_are_in_its_head(world: World) -> None:  # B-A11
     long_session(world, 10_100)
 
-    found, calls = counted(
-        world, lambda: archive.log(world.services(), ALICE, "s", after_seq=10_090, limit=100)
-    )
+    found, calls = counted(world, lambda: archive.log(world.services(), ALICE, "s", archive.Window(10_090)))
 
     assert [m["seq"] for m in found] == list(range(10_091, 10_101))
     assert calls["objects.get"] == 1

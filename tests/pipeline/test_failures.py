@@ -193,7 +193,7 @@ def test_the_log_around_a_vanished_archive(world: World) -> None:  # B-B15
         world.remember("s", f"text {n}", ids=f"m{n}-")
     world.objects.delete(world.stored("/archives/000000000002/messages.")[0])
 
-    log = archive.log(world.services(), ALICE, "s", after_seq=0, limit=10)
+    log = archive.log(world.services(), ALICE, "s", archive.Window(limit=10))
 
     assert [m["content"] for m in log] == ["text 0", "text 2"]
 

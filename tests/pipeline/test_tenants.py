@@ -106,7 +106,7 @@ def test_another_users_things_are_not_found(world: World) -> None:  # B-A14
         lambda: session.delete(services, BOB, "s"),
         lambda: run_context(services, BOB, "s"),
         lambda: archive.read(services, BOB, "s", "archive_001"),
-        lambda: archive.log(services, BOB, "s", after_seq=0, limit=10),
+        lambda: archive.log(services, BOB, "s", archive.Window(limit=10)),
         lambda: task.get(services, BOB, done.task_id),
         lambda: memory.read(services, BOB, "preferences/tea.md"),
         lambda: memory.delete(services, BOB, "preferences/tea.md", memory.matching(None, absent=False)),

@@ -9,7 +9,7 @@ Every function here takes a head and answers a new one; any of them may run many
 Seqs are gap-free: live messages are exactly `live_from..last_seq`, in the segments first, then in the tail.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from strandline.domain.message import ID_HASH_BYTES, Draft, read_line
 
 SPILL_BYTES = 64 * 1024
 IDS_KEPT = 1024
+ALL_KEPT = "all_within_keep_window"
+CANCELLED = "cancelled by its owner"
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def plan_commit(head: Head, keep_recent_count: int) -> CommitPlan | Skip:
     if head.live_count == 0:
         return Skip("no_messages")
     if head.live_count <= keep_recent_count:
-        return Skip("all_within_keep_window")
+        return Skip(ALL_KEPT)
     return CommitPlan(head.commit_count + 1, head.live_from, head.last_seq - keep_recent_count)
 
 
@@ -205,13 +207,24 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
     )
 
 
+def find_archive(archives: Iterable[Archive], number: int) -> Archive | None:
+    """The one with this number, if it is among them."""
+    return next((archive for archive in archives if archive.number == number), None)
+
+
+def cancelled(head: Head, number: int) -> bool:
+    """Whether the owner has called off what follows this archive's commit."""
+    failed = find_archive(head.failed, number)
+    return failed is not None and failed.reason == CANCELLED
+
+
 def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | None, now: str) -> Head:
     """A pending archive has failed for `reason`; or a pending or failed one is done, its memories merged after all.
 
     Any other archive is left as it is.
     """
     open_ones = head.pending if reason is not None else (*head.pending, *head.failed)
-    settled = next((a for a in open_ones if a.number == number), None)
+    settled = find_archive(open_ones, number)
     if settled is None:
         return head
     rest = tuple(a for a in head.pending if a.number != number)
@@ -235,7 +248,7 @@ def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | 
 
 def retry(head: Head, number: int, *, now: str) -> Head:
     """A failed archive is pending again. Anything else but failed is left as it is."""
-    again = next((a for a in head.failed if a.number == number), None)
+    again = find_archive(head.failed, number)
     if again is None:
         return head
     pending = tuple(sorted((*head.pending, replace(again, reason=None)), key=lambda a: a.number))

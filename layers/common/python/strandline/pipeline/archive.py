@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from strandline.domain import session
 from strandline.domain.errors import NotFound
 from strandline.domain.message import MAX_ANSWER_BYTES, read_line
 from strandline.domain.session import Head, Skip
-from strandline.pipeline.commit import load_head
+from strandline.pipeline.commit import load_head, plan_commit
 from strandline.pipeline.diff import archive_id, diff_uri, session_uri
 from strandline.pipeline.services import Services
 from strandline.storage.layout import Life, User
@@ -18,9 +18,28 @@ from strandline.storage.once import fetch
 _NAME = re.compile(r"archive_(\d{3,9})", re.ASCII)
 
 
+@dataclass(frozen=True)
+class Window:
+    """Which messages of a log: those between two seqs, both exclusive, `limit` of them from the end where it begins,
+    or what fits into one answer."""
+
+    after_seq: int = 0
+    before_seq: int | None = None
+    limit: int = 100
+    newest_first: bool = False
+
+    def span(self, last_seq: int) -> tuple[int, int]:
+        """First and last seq, both inclusive; last is less than first when there are none."""
+        first = self.after_seq + 1
+        last = min(last_seq, self.before_seq - 1) if self.before_seq is not None else last_seq
+        if self.newest_first:
+            return max(first, last - self.limit + 1), last
+        return first, min(last, first + self.limit - 1)
+
+
 def dry_run(services: Services, owner: User, session_id: str, keep_recent_count: int) -> Mapping[str, Any]:
     """What a commit would archive now."""
-    plan = session.plan_commit(load_head(services, owner, session_id), keep_recent_count)
+    plan = plan_commit(services, load_head(services, owner, session_id), keep_recent_count)
     if isinstance(plan, Skip):
         return {"session_id": session_id, "status": "dry_run", "archived": False, "reason": plan.reason}
     spot = {"first_seq": plan.first, "last_seq": plan.last, "archive_id": archive_id(plan.number)}
@@ -85,25 +104,20 @@ def status(head: Head, number: int) -> str:
     return "failed" if any(a.number == number for a in head.failed) else "completed"
 
 
-def log(
-    services: Services, owner: User, session_id: str, *, after_seq: int, limit: int
-) -> list[dict[str, Any]]:
-    """Messages behind `after_seq`, archived or live, in seq order: `limit` of them, or what fits into one answer.
-
-    Only the objects that hold them are read.
-    """
+def log(services: Services, owner: User, session_id: str, window: Window) -> list[dict[str, Any]]:
+    """Messages of the window, archived or live. Only the objects that hold them are read."""
     head = load_head(services, owner, session_id)
-    last = min(after_seq + limit, head.last_seq)
+    first, last = window.span(head.last_seq)
     lines: list[bytes] = []
-    for number, first, end in services.log.archives(head):
-        if first > last:
+    for number, begin, end in services.log.archives(head):
+        if begin > last:
             break
-        if end > after_seq:
-            whole = services.log.archived(ref(head), number, first, end) or []
-            lines += whole[max(after_seq + 1 - first, 0) : last - first + 1]
+        if end >= first:
+            whole = services.log.archived(ref(head), number, begin, end) or []
+            lines += whole[max(first - begin, 0) : last - begin + 1]
     if last >= head.live_from:
-        lines += services.log.live(head, max(after_seq + 1, head.live_from), last)
-    return [read_line(line) for line in within(lines)]
+        lines += services.log.live(head, max(first, head.live_from), last)
+    return [read_line(line) for line in within(reversed(lines) if window.newest_first else lines)]
 
 
 def within(lines: Iterable[bytes]) -> Iterator[bytes]:

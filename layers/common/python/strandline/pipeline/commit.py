@@ -11,7 +11,7 @@ on crash       before the head's PUT: an archive object that nothing refers to, 
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -21,6 +21,7 @@ from strandline.domain.errors import Aborted, NotFound, Unavailable
 from strandline.domain.message import read_line
 from strandline.domain.session import Archive, CommitPlan, Head, Skip
 from strandline.domain.times import stamp
+from strandline.domain.tool_calls import before_open_calls
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.document import Change
@@ -51,7 +52,7 @@ def run_commit(services: Services, whose: SessionRef, keep_recent_count: int = 0
         head = load_head(services, user_of(whose), whose.session_id)
         if whose.incarnation not in ("", head.incarnation):
             raise NotFound("the session was deleted")
-        plan = session.plan_commit(head, keep_recent_count)
+        plan = plan_commit(services, head, keep_recent_count)
         if isinstance(plan, Skip):
             return plan
         done = _archive(services, head, plan)
@@ -66,6 +67,17 @@ def load_head(services: Services, owner: User, session_id: str) -> Head:
     if found is None or found.value.buried_at:
         raise NotFound(f"there is no session {session_id!r}")
     return found.value
+
+
+def plan_commit(services: Services, head: Head, keep_recent_count: int) -> CommitPlan | Skip:
+    """Everything live but the newest `keep_recent_count` messages, and but the tool calls whose results are kept."""
+    plan = session.plan_commit(head, keep_recent_count)
+    if isinstance(plan, Skip) or plan.last == head.last_seq:
+        return plan
+    lines = services.log.live(head, plan.first, head.last_seq)
+    tools = (read_line(line) for line in lines if b'"tool_id"' in line)
+    last = before_open_calls(tools, plan.last)
+    return replace(plan, last=last) if last >= plan.first else Skip(session.ALL_KEPT)
 
 
 def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:
@@ -105,19 +117,24 @@ def _hand_over(services: Services, head: Head) -> Committed:
     return Committed(ref(head), archive, identity)
 
 
-def request_extract(services: Services, session_ref: SessionRef, archive: Archive) -> str:
-    """Opens the task of a pending archive and sends it on its way; answers the task id.
-
-    The archive is a fact already, so a store that does not answer here costs time only: the extraction notes the
-    task again, and the due marker makes the sweep send the request again.
-    """
-    request = ExtractRequested(
+def extract_request(session_ref: SessionRef, archive: Archive) -> ExtractRequested:
+    """What starts the extraction of an archive: the same whoever makes it."""
+    return ExtractRequested(
         session=session_ref,
         archive=archive.number,
         first=archive.first,
         last=archive.last,
         task_id=task_id(session_ref, archive),
     )
+
+
+def request_extract(services: Services, session_ref: SessionRef, archive: Archive) -> str:
+    """Opens the task of a pending archive and sends it on its way; answers the task id.
+
+    The archive is a fact already, so a store that does not answer here costs time only: the extraction notes the
+    task again, and the due marker makes the sweep send the request again.
+    """
+    request = extract_request(session_ref, archive)
     with suppress(StoreError):
         services.tasks.start(session_ref, archive)
     with suppress(StoreError):

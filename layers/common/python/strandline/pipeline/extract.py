@@ -19,7 +19,8 @@ from strandline.domain.extraction import Transcript, Turn
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import read_line, said_at
-from strandline.domain.session import Head
+from strandline.domain.session import CANCELLED, Head, cancelled
+from strandline.pipeline import outcome
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.layout import Life, user_of
@@ -30,13 +31,13 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     """Extracts one archive, once, and passes it on to the merge. `attempt` counts the receives of the request.
 
     Raises ExtractionFailed when there is no valid extraction, Unavailable when a store did not answer. An archive
-    whose session was deleted meanwhile is passed over in silence.
+    whose session was deleted meanwhile is passed over in silence, and so is one whose task was cancelled.
     """
     life = Life(request.session)
     candidates = read_candidates(services, life, request.archive)
     if candidates is None:
         head = living_head(services, request)
-        if head is None:
+        if head is None or called_off(services, request, head):
             return
         candidates = _extract(services, request, head, attempt)
     write_once(
@@ -63,6 +64,14 @@ def living_head(services: Services, request: ExtractRequested | MergeRequested) 
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
         return None
     return found.value
+
+
+def called_off(services: Services, request: ExtractRequested | MergeRequested, head: Head) -> bool:
+    """Whether the owner has cancelled the task; its note is made to agree, should a crash have kept it from that."""
+    if not cancelled(head, request.archive):
+        return False
+    outcome.fail(services, request, "cancel", CANCELLED)
+    return True
 
 
 def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates:

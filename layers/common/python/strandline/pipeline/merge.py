@@ -26,7 +26,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
 from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
 from strandline.pipeline.documents import message_documents, message_group
-from strandline.pipeline.extract import living_head, read_candidates
+from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
 from strandline.storage.document import Change
@@ -87,18 +87,23 @@ def _merge_user(services: Library, owner: User, requests: Sequence[MergeRequeste
 
 
 def _load(services: Library, request: MergeRequested) -> Job | Outcome:
-    """The job; None when its session was deleted; the error when it cannot be had."""
+    """The job; None when its session was deleted or its task cancelled; the error when it cannot be had."""
     try:
         candidates = read_candidates(services, Life(request.session), request.archive)
         if candidates is not None:
-            job = Job(request, candidates)
-            job.diff = fetch(services.objects, job.diff_key)
-            return job
+            return _job(services, request, candidates)
         if living_head(services, request) is None:
             return None
     except (StrandlineError, ExtractionFailed) as error:
         return error
     return ExtractionFailed("the archive's candidates are not in the bucket", final=True)
+
+
+def _job(services: Library, request: MergeRequested, candidates: Candidates) -> Job | None:
+    job = Job(request, candidates)
+    job.diff = fetch(services.objects, job.diff_key)
+    head = living_head(services, request) if job.diff is None else None
+    return None if head and called_off(services, request, head) else job
 
 
 def _attempt(step: partial[None]) -> StrandlineError | None:

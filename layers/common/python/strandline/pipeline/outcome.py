@@ -49,12 +49,13 @@ def complete(services: Services, request: Request, extracted: dict[str, int], di
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:
     """The archive has failed for good: its text stays in the context, and its task can be retried.
 
-    An archive that is done stays done, and so does its task.
+    An archive that is done stays done, and so does its task; one that has failed already keeps its reason.
     """
-    cut = reason[:REASON_CHARS]
-    head = _settle(services, request, {}, reason=cut)
-    if head is None or all(archive.number != request.archive for archive in head.failed):
+    head = _settle(services, request, {}, reason=reason[:REASON_CHARS])
+    failed = session.find_archive(head.failed, request.archive) if head else None
+    if failed is None:
         return
+    cut = failed.reason or ""
     failed_at = stamp(services.clock.now())
     row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": failed_at}
     _mark(services, request, "failed.json", row)

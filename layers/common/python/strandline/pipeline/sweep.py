@@ -22,12 +22,11 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from strandline.domain.contracts import ExtractRequested
-from strandline.domain.session import Archive, Head
+from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.catalogue import reindex
-from strandline.pipeline.commit import request_extract
+from strandline.pipeline.commit import extract_request, request_extract
 from strandline.pipeline.library import Library
 from strandline.pipeline.session import erase
 from strandline.ports import ConditionFailed, IfMatch, StoreError
@@ -84,26 +83,18 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
     if head is None or head.buried_at or head.incarnation != due.session.incarnation:
         services.due.remove(due)
         return
-    pending = next((a for a in head.pending if a.number == due.archive), None)
+    pending = find_archive(head.pending, due.archive)
     if pending is None:
         _agree(services, due, head)
         services.due.remove(due)
     elif due.rounds >= services.rules.heal_rounds:
-        outcome.fail(services, _request(due, pending), "sweep", "no progress after repeated attempts")
+        outcome.fail(
+            services, extract_request(due.session, pending), "sweep", "no progress after repeated attempts"
+        )
         services.due.remove(due)
     else:
         request_extract(services, due.session, pending)
         services.due.move(due, replace(due, at=_later(services, now), rounds=due.rounds + 1))
-
-
-def _request(due: Due, archive: Archive) -> ExtractRequested:
-    return ExtractRequested(
-        session=due.session,
-        archive=archive.number,
-        first=archive.first,
-        last=archive.last,
-        task_id=due.task_id,
-    )
 
 
 def _agree(services: Library, due: Due, head: Head) -> None:
@@ -112,7 +103,7 @@ def _agree(services: Library, due: Due, head: Head) -> None:
     task = services.tasks.get(user_of(due.session), due.task_id)
     if task is None or task["status"] not in ("pending", "running"):
         return
-    failed = next((a for a in head.failed if a.number == due.archive), None)
+    failed = find_archive(head.failed, due.archive)
     if failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif due.archive <= head.commit_count:

@@ -1,17 +1,24 @@
 """Tasks: a commit on its way through extract and merge, as its owner sees it."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from strandline.domain import session
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
-from strandline.domain.session import Archive, Head
+from strandline.domain.session import CANCELLED, Archive, Head, find_archive
 from strandline.domain.times import stamp
-from strandline.pipeline.commit import heal_marker, request_extract
+from strandline.pipeline import outcome
+from strandline.pipeline.commit import extract_request, heal_marker, load_head, request_extract
 from strandline.pipeline.services import Services
-from strandline.ports import Item, StoreError
+from strandline.ports import Item, Page, StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User
+
+OPEN = ("pending", "running")
+ENDED_BADLY = ("failed", "cancelled")
+SCAN_PAGE = 200
+SCANNED = 1000
 
 
 def get(services: Services, owner: User, task_id: str) -> Item:
@@ -25,20 +32,70 @@ def get(services: Services, owner: User, task_id: str) -> Item:
     return task
 
 
-def retry(services: Services, owner: User, task_id: str) -> Item:
-    """A failed archive is extracted again from what is stored. Raises NotFound, FailedPrecondition."""
+def page(
+    services: Services, owner: User, wanted: Mapping[str, str], *, after: str | None, limit: int
+) -> Page:
+    """The tasks that have these values, newest first.
+
+    It looks through about `SCANNED` of them: a page may be short, or even empty, and still say where to go on.
+    """
+    found: list[Item] = []
+    for _ in range(SCANNED // SCAN_PAGE):
+        tasks = _scan(services, owner, after)
+        for item in tasks.items:
+            if all(item.get(name) == value for name, value in wanted.items()):
+                if len(found) == limit:
+                    return Page(found, found[-1]["task_id"])
+                found.append(item)
+        after = tasks.next
+        if after is None:
+            break
+    return Page(found, after)
+
+
+def _scan(services: Services, owner: User, after: str | None) -> Page:
+    try:
+        return services.tasks.page(owner, after=after, limit=SCAN_PAGE)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; repeat the request") from error
+
+
+def cancel(services: Services, owner: User, task_id: str) -> Item:
+    """Calls off what follows a commit: its archive gives no memories and its text stays in the context, until the
+    task is retried. What is being merged at this moment may still complete.
+
+    Raises NotFound, FailedPrecondition when the task has ended.
+    """
     task = get(services, owner, task_id)
-    whose = SessionRef(
+    whose = _session_of(owner, task)
+    head = load_head(services, owner, whose.session_id)
+    archive = find_archive((*head.pending, *head.failed), int(task.get("archive") or 0))
+    if task["status"] not in OPEN or archive is None or head.incarnation != whose.incarnation:
+        raise FailedPrecondition(f"only an open task can be cancelled, this one is {task['status']}")
+    outcome.fail(services, extract_request(whose, archive), "cancel", CANCELLED)
+    return get(services, owner, task_id)
+
+
+def retry(services: Services, owner: User, task_id: str) -> Item:
+    """A failed or cancelled archive is extracted again from what is stored. Raises NotFound, FailedPrecondition."""
+    task = get(services, owner, task_id)
+    whose = _session_of(owner, task)
+    if task["status"] not in ENDED_BADLY or not whose.incarnation or "archive" not in task:
+        raise FailedPrecondition(
+            f"only a failed or cancelled task can be retried, this one is {task['status']}"
+        )
+    archive = _revive(services, owner, whose, int(task["archive"]))
+    request_extract(services, whose, archive)
+    return get(services, owner, task_id)
+
+
+def _session_of(owner: User, task: Item) -> SessionRef:
+    return SessionRef(
         account_id=owner.account_id,
         user_id=owner.user_id,
         session_id=task["resource_id"],
         incarnation=task.get("incarnation") or "",
     )
-    if task["status"] != "failed" or not whose.incarnation or "archive" not in task:
-        raise FailedPrecondition(f"only a failed task can be retried, this one is {task['status']}")
-    archive = _revive(services, owner, whose, int(task["archive"]))
-    request_extract(services, whose, archive)
-    return get(services, owner, task_id)
 
 
 def _revive(services: Services, owner: User, whose: SessionRef, number: int) -> Archive:

@@ -22,7 +22,7 @@ from pydantic import Field
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import Unavailable
 from strandline.domain.names import encode
-from strandline.domain.session import Archive, Head
+from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
 from strandline.ports import Clock, ConditionFailed, Item, Items, Order, Page, StoreError
 from strandline.storage.layout import User
@@ -137,7 +137,8 @@ class Tasks:
         self.note(session, identity, kept=COMPLETED_KEPT, archive=result["archive"], **ended)
 
     def fail(self, session: SessionRef, identity: str, archive: int, *, stage: str, reason: str) -> None:
-        self.note(session, identity, status="failed", archive=archive, stage=stage, error=reason)
+        status = "cancelled" if reason == CANCELLED else "failed"
+        self.note(session, identity, status=status, archive=archive, stage=stage, error=reason)
 
     def get(self, user: User, identity: str) -> Item | None:
         item = self._items.get(f"TASKS#{_owner(user)}", identity)

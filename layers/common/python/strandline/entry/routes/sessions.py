@@ -215,11 +215,14 @@ def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
 def messages(
     session_id: str,
     after_seq: Annotated[int, Query(ge=0)] = 0,
+    before_seq: Annotated[int | None, Query(ge=1)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    order: Annotated[str, Query(pattern="^(asc|desc)$")] = "asc",
 ) -> Answer:
-    """The session's whole log, archived or live, in seq order."""
+    """The session's whole log, archived or live, in seq order; `order=desc` begins with the newest."""
     known = library()
-    found = archive.log(known, owner(router), session_of(session_id), after_seq=after_seq, limit=limit)
+    window = archive.Window(after_seq, before_seq, limit, newest_first=order == "desc")
+    found = archive.log(known, owner(router), session_of(session_id), window)
     return ok([archive.shown(message) for message in found], known.clock)
 
 

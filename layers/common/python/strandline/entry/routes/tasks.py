@@ -1,13 +1,17 @@
 """Tasks: how far a commit has come."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
 
 from strandline.entry.http import ok
-from strandline.entry.routes.asking import new_router, owner
+from strandline.entry.routes.asking import new_router, owner, seal, unseal
 from strandline.entry.wiring import library
 from strandline.pipeline import task
 
 router = new_router()
+
+Status = Literal["pending", "running", "completed", "failed", "cancelled"]
 
 _SHOWN = (
     "task_id",
@@ -23,6 +27,24 @@ _SHOWN = (
 )
 
 
+@router.get("/api/v1/tasks")
+def list_tasks(
+    task_type: Annotated[str | None, Query(max_length=64)] = None,
+    status: Status | None = None,
+    resource_id: Annotated[str | None, Query(max_length=128)] = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    cursor: str | None = None,
+) -> dict[str, Any]:
+    """The user's tasks that are still kept, newest first. A page may be short and still have a next one."""
+    whose = owner(router)
+    known = library()
+    given = {"task_type": task_type, "status": status, "resource_id": resource_id}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    name = f"tasks/{sorted(wanted.items())}"
+    page = task.page(known, whose, wanted, after=unseal(cursor, whose, name), limit=limit)
+    return ok([_shown(item) for item in page.items], known.clock, next_cursor=seal(page.next, whose, name))
+
+
 @router.get("/api/v1/tasks/<task_id>")
 def look(task_id: str) -> dict[str, Any]:
     """One task; another user's is not found."""
@@ -32,9 +54,16 @@ def look(task_id: str) -> dict[str, Any]:
 
 @router.post("/api/v1/tasks/<task_id>/retry")
 def retry(task_id: str) -> dict[str, Any]:
-    """Extracts a failed archive again."""
+    """Extracts a failed or cancelled archive again."""
     known = library()
     return ok(_shown(task.retry(known, owner(router), task_id)), known.clock)
+
+
+@router.post("/api/v1/tasks/<task_id>/cancel")
+def cancel(task_id: str) -> dict[str, Any]:
+    """Calls off the extraction of an archive; its text stays, and the task can be retried."""
+    known = library()
+    return ok(_shown(task.cancel(known, owner(router), task_id)), known.clock)
 
 
 def _shown(item: Any) -> dict[str, Any]:

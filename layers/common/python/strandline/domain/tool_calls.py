@@ -1,0 +1,32 @@
+"""Tool calls and their results: which stored messages belong together."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def before_open_calls(messages: Iterable[Mapping[str, Any]], last: int) -> int:
+    """The greatest seq, at most `last`, behind which no message has the result of a call at or before it.
+
+    `messages` are stored messages in seq order, those on both sides of `last`. A call is a tool part without an
+    output, its result the next part with its `tool_id` that has one; ids may be used again afterwards.
+    """
+    for call, result in sorted(_pairs(messages), reverse=True):
+        if call <= last < result:
+            last = call - 1
+    return last
+
+
+def _pairs(messages: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    """(seq of the call, seq of its result) of every call that has been answered."""
+    calls: dict[str, int] = {}
+    pairs = []
+    for message in messages:
+        for part in message.get("parts", ()):
+            identity = part.get("tool_id")
+            if part["type"] != "tool" or not identity:
+                continue
+            if part.get("tool_output") is None:
+                calls[identity] = message["seq"]
+            elif identity in calls:
+                pairs.append((calls.pop(identity), message["seq"]))
+    return pairs

@@ -1,0 +1,50 @@
+"""Which messages a commit may not part."""
+
+from typing import Any
+
+import pytest
+
+from strandline.domain.tool_calls import before_open_calls
+
+
+def talk(script: str) -> list[dict[str, Any]]:
+    """One message a word: `.` speech, `>a` a call with the id a, `<a` its result, `>a>b` two calls at once."""
+    return [{"seq": seq, **_message(word)} for seq, word in enumerate(script.split(), start=1)]
+
+
+def _message(word: str) -> dict[str, Any]:
+    if word == ".":
+        return {"role": "user", "content": "said"}
+    parts = []
+    for sign, name in zip(word[::2], word[1::2], strict=True):
+        part = {"type": "tool", "tool_id": name}
+        parts.append(part if sign == ">" else {**part, "tool_output": "found"})
+    return {"role": "assistant", "parts": parts}
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted", "last"),
+    [
+        (". . . .", 2, 2),
+        (". >a <a .", 1, 1),  # the pair stays together behind the cut
+        (". >a <a .", 2, 1),
+        (". >a <a .", 3, 3),
+        (">a <a .", 1, 0),
+        (">a . . <a .", 3, 0),  # however far apart
+        (">a >b <a <b", 2, 0),  # one pair draws another along
+        (">a <a >b <b", 3, 2),
+        (". >a>b <a <b .", 3, 1),  # two calls in one message
+        (". >a <a . >a <a .", 5, 4),  # an id used again is another call
+        (". >a . .", 3, 3),  # a call without a result has nothing to be parted from
+        (". <a . .", 2, 2),  # nor has a result without a call
+        (". >a <a <a .", 3, 3),  # what comes after the result does not count
+    ],
+)
+def test_no_call_is_parted_from_its_result(script: str, wanted: int, last: int) -> None:  # B-B5
+    assert before_open_calls(talk(script), wanted) == last
+
+
+def test_parts_without_an_id_pair_with_nothing() -> None:  # B-B5
+    call = {"seq": 1, "parts": [{"type": "tool", "tool_id": ""}]}
+    result = {"seq": 2, "parts": [{"type": "tool", "tool_id": "", "tool_output": "found"}]}
+    assert before_open_calls([call, result], 1) == 1
