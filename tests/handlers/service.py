@@ -21,7 +21,7 @@ from infra.local.template import Template
 from infra.local.triggers import batch_event, failed_ids
 from strandline.entry import authorizer, settings, wiring
 from strandline.pipeline.services import Ports
-from strandline.storage.records import KeyOwner, Role
+from strandline.storage.keys import KeyOwner, Role
 from tests.fakes import Delivery, MemoryQueue
 from tests.pipeline.world import World
 

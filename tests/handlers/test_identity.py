@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from strandline.ports import Ambiguous
-from strandline.storage.records import KeyOwner
+from strandline.storage.keys import KeyOwner
 from tests.handlers.service import ROOT_KEY, Client, Service
 from tests.handlers.test_events import FUNCTIONS, event, samples
 

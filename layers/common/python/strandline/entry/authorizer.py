@@ -8,7 +8,7 @@ from strandline.entry.http import Event
 from strandline.entry.identity import authorize, hash_key, key_of
 from strandline.entry.settings import settings
 from strandline.entry.wiring import services
-from strandline.storage.records import KeyOwner
+from strandline.storage.keys import KeyOwner
 
 REMEMBERED_SECONDS = 60.0
 REMEMBERED_KEYS = 1_000

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated, Unavailable
 from strandline.domain.message import Identifier
+from strandline.storage.keys import KeyOwner, Keys
 from strandline.storage.layout import User
-from strandline.storage.records import KeyOwner, Keys
 
 ROOT = KeyOwner("default", "default", "root")
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)

@@ -9,8 +9,9 @@ from strandline.domain.session import Head
 from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
+from strandline.storage.keys import Keys
 from strandline.storage.log import Log
-from strandline.storage.records import DueMarkers, Keys, Sessions, Tasks
+from strandline.storage.records import DueMarkers, Sessions, Tasks
 
 WARM_HEADS = 64
 

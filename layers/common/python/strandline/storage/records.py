@@ -1,11 +1,10 @@
-"""What lives in the table: the session list, tasks, due markers and hashed keys. Everything here may be lost without
-losing a message or a memory.
+"""What lives in the table besides keys and accounts: the session list, tasks and due markers. Everything here may be
+lost without losing a message or a memory.
 
     pk                            sk                            what
     SESSIONS#<account>/<user>     <session>                     a line of the session list, `listed_at` in its order
     TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge
     DUE#<shard>                   <due at>#<kind>#<session…>    something the sweep must look at then
-    KEY#<sha-256 of the key>      KEY                           whose an API key is
 
 The table deletes expired items late, so every reader compares `expires_at` (epoch seconds) itself.
 """
@@ -15,17 +14,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any, Literal
 
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Unavailable
 from strandline.domain.names import encode
 from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
-from strandline.ports import Clock, ConditionFailed, Item, Items, Order, Page, StoreError
+from strandline.ports import Clock, ConditionFailed, Item, Items, Order, Page
 from strandline.storage.layout import User
+from strandline.storage.pages import page
 
 SHARDS = 8
 COMPLETED_KEPT = timedelta(hours=24)
@@ -77,21 +74,11 @@ class Sessions:
     def page(self, user: User, *, after: str | None, limit: int, newest_first: bool) -> Page:
         """Sessions in order of creation, from behind `after`."""
         order = Order("listed_at", newest_first=newest_first)
-        return _page(self._items, _sessions(user), after, limit, order)
+        return page(self._items, _sessions(user), after, limit, order)
 
 
 def _sessions(user: User) -> str:
     return f"SESSIONS#{_owner(user)}"
-
-
-def _page(items: Items, pk: str, after: str | None, limit: int, order: Order) -> Page:
-    """A page from behind `after`, which is read along and left out: between is inclusive."""
-    low, high = (_FIRST, after or _LAST) if order.newest_first else (after or _FIRST, _LAST)
-    page = items.query(pk, between=(low, high), limit=limit + 1, order=order)
-    rows = [item for item in page.items if item[order.by] != after]
-    more = len(rows) > limit or page.next is not None
-    rows = rows[:limit]
-    return Page(rows, rows[-1][order.by] if more and rows else None)
 
 
 class Tasks:
@@ -146,8 +133,8 @@ class Tasks:
 
     def page(self, user: User, *, after: str | None, limit: int) -> Page:
         """Newest first, expired ones left out."""
-        page = _page(self._items, f"TASKS#{_owner(user)}", after, limit, Order(newest_first=True))
-        return Page([item for item in page.items if self._alive(item)], page.next)
+        found = page(self._items, f"TASKS#{_owner(user)}", after, limit, Order(newest_first=True))
+        return Page([item for item in found.items if self._alive(item)], found.next)
 
     def forget(self, user: User, identity: str) -> None:
         self._items.delete(f"TASKS#{_owner(user)}", identity)
@@ -235,38 +222,3 @@ def _due(item: Item) -> Due:
         rounds=item["rounds"],
         path=item.get("path", ""),
     )
-
-
-Role = Literal["user", "admin", "root"]
-Named = Annotated[str, Field(min_length=1)]
-
-
-@dataclass(frozen=True)
-class KeyOwner:
-    """Whose an API key is."""
-
-    account_id: Named
-    user_id: Named
-    role: Role
-
-
-class Keys:
-    """API keys by their SHA-256; the key itself is never stored."""
-
-    def __init__(self, items: Items, clock: Clock) -> None:
-        self._items = items
-        self._clock = clock
-
-    def owner(self, key_hash: str) -> KeyOwner | None:
-        """Raises Unavailable when the table does not answer: nobody is let in on a guess."""
-        try:
-            item = self._items.get(f"KEY#{key_hash}", "KEY")
-        except StoreError as error:
-            raise Unavailable("the key could not be checked; repeat the request") from error
-        if item is None or (item.get("expires_at") or float("inf")) <= self._clock.now().timestamp():
-            return None
-        return KeyOwner(item["account_id"], item["user_id"], item["role"])
-
-    def add(self, key_hash: str, owner: KeyOwner) -> None:
-        row = {"account_id": owner.account_id, "user_id": owner.user_id, "role": owner.role}
-        self._items.put({"pk": f"KEY#{key_hash}", "sk": "KEY", **row})
