@@ -1,77 +1,38 @@
 """The service's routes as methods. What comes back is the JSON as it came, typed by `model`."""
 
-import copy
-import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self, Unpack, cast
-from urllib.parse import quote
+from collections.abc import Iterator, Sequence
+from typing import Any, Unpack, cast
 from uuid import uuid4
 
-import httpx
-
+from strandline_sdk.connection import Connection, given, memory_path, segment, session_path
 from strandline_sdk.model import (
     Appended,
+    Archive,
     BatchAppended,
     Committed,
+    Context,
     FindOptions,
     Found,
+    JournalEntry,
     Memory,
     Message,
     Session,
     SessionSettings,
+    StoredMessage,
     Task,
+    TaskStatus,
+    ToolResult,
+    ToolResultHit,
+    ToolResultText,
 )
-from strandline_sdk.transport import Request, Retry, Transport
+from strandline_sdk.transport import Request
 
-DEFAULT_URL = "http://127.0.0.1:8787"
-API = "/api/v1"
 ENDED = frozenset({"completed", "failed", "cancelled"})
-_FIRST_POLL_SECONDS = 0.1
-_LONGEST_POLL_SECONDS = 2.0
 
 
-@dataclass
-class Client:
-    """A connection to the service at `url` (default STRANDLINE_URL) with `key` (default STRANDLINE_KEY).
-
-    `account` and `user` say for whom an admin or root key acts. Every method raises ApiError when the service
-    refuses; passing failures are repeated first, which is safe: appends carry message ids, other writes an
-    Idempotency-Key. May be shared by threads. Raises ValueError for a URL or a name that cannot be sent.
-    """
-
-    url: str = field(default_factory=lambda: os.environ.get("STRANDLINE_URL", DEFAULT_URL))
-    key: str = field(default_factory=lambda: os.environ.get("STRANDLINE_KEY", ""), repr=False)
-    _: KW_ONLY
-    account: str | None = None
-    user: str | None = None
-    timeout: float = 30.0
-    retry: Retry = field(default_factory=Retry, repr=False)
-    transport: httpx.BaseTransport | None = field(default=None, repr=False)
-    sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
-
-    def __post_init__(self) -> None:
-        http = httpx.Client(base_url=_checked_url(self.url), timeout=self.timeout, transport=self.transport)
-        self._transport = Transport(http, self.retry, self.sleep)
-        self._identity = _identity(self.key, self.account, self.user)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connections, also those of the clients made by `acting_for`."""
-        self._transport.http.close()
-
-    def acting_for(self, user: str) -> "Client":
-        """A client for another user of the account, over the same connections. Needs an admin or root key."""
-        other = copy.copy(self)
-        other.user = user
-        other._identity = _identity(self.key, self.account, user)
-        return other
+class Client(Connection):
+    """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
 
     # ---- sessions --------------------------------------------------------------------------------------
 
@@ -82,60 +43,108 @@ class Client:
 
     def session(self, session_id: str) -> Session:
         """The session's meta: counters, policies, archives."""
-        return cast(Session, self._get(f"/sessions/{_segment(session_id)}"))
+        return cast(Session, self._get(session_path(session_id)))
 
     def sessions(self, *, page_size: int = 100) -> Iterator[Session]:
-        """All sessions, newest first, fetched page by page."""
-        return cast(Iterator[Session], self._pages("/sessions", {"limit": page_size}))
+        """All sessions, newest first."""
+        return self._pages("/sessions", limit=page_size)
 
     def delete_session(self, session_id: str) -> dict[str, Any]:
         """Removes every object of the session; its memories stay. Answers what was erased, per store."""
-        return cast(dict[str, Any], self._call(Request("DELETE", f"/sessions/{_segment(session_id)}")))
+        return cast(dict[str, Any], self._call(Request("DELETE", session_path(session_id))))
 
     def append(self, session_id: str, message: Message) -> Appended:
         """Appends one message. One without an id gets one, so that a repeated request stores it once."""
-        path = f"/sessions/{_segment(session_id)}/messages"
-        return cast(Appended, self._call(Request("POST", path, body=_with_id(message))))
+        path = session_path(session_id, "/messages")
+        return cast(Appended, self._write("POST", path, _with_id(message)))
 
     def append_batch(self, session_id: str, messages: Sequence[Message]) -> BatchAppended:
         """Appends 1 to 100 messages, all or none; `messages` of the answer says which were there before."""
-        path = f"/sessions/{_segment(session_id)}/messages/batch"
         body = {"messages": [_with_id(message) for message in messages]}
-        return cast(BatchAppended, self._call(Request("POST", path, body=body)))
+        return cast(BatchAppended, self._write("POST", session_path(session_id, "/messages/batch"), body))
 
     def messages(
         self, session_id: str, *, after_seq: int = 0, page_size: int = 100
-    ) -> Iterator[dict[str, Any]]:
-        """The whole log in seq order, archived or live, fetched page by page."""
-        path = f"/sessions/{_segment(session_id)}/messages"
-        while page := self._get(path, {"after_seq": after_seq, "limit": page_size}):
+    ) -> Iterator[StoredMessage]:
+        """The whole log in seq order, archived or live."""
+        path = session_path(session_id, "/messages")
+        while page := self._get(path, after_seq=after_seq, limit=page_size):
             yield from page
             after_seq = page[-1]["seq"]
 
+    def last_messages(self, session_id: str, count: int) -> list[StoredMessage]:
+        """The newest `count` messages (at most 1,000) in seq order."""
+        path = session_path(session_id, "/messages")
+        return cast(list[StoredMessage], self._get(path, order="desc", limit=count)[::-1])
+
     def commit(self, session_id: str, *, keep_recent_count: int = 0) -> Committed:
         """Archives the live messages but the newest `keep_recent_count`, and starts their extraction."""
-        path = f"/sessions/{_segment(session_id)}/commit"
+        path = session_path(session_id, "/commit")
         return cast(Committed, self._write("POST", path, {"keep_recent_count": keep_recent_count}))
 
-    def context(self, session_id: str, *, token_budget: int | None = None) -> dict[str, Any]:
+    def context(self, session_id: str, *, token_budget: int | None = None) -> Context:
         """The overview of what is archived and the live messages, within the budget."""
-        path = f"/sessions/{_segment(session_id)}/context"
-        return cast(dict[str, Any], self._get(path, {"token_budget": token_budget}))
+        return cast(Context, self._get(session_path(session_id, "/context"), token_budget=token_budget))
 
-    def archives(self, session_id: str) -> list[dict[str, Any]]:
+    def used(self, session_id: str, contexts: Sequence[str] = (), *, skill: str | None = None) -> Any:
+        """Counts that the session made use of these memories, by their URIs, or of a skill."""
+        body = given({"contexts": list(contexts) or None, "skill": skill})
+        return self._write("POST", session_path(session_id, "/used"), body)
+
+    def archives(self, session_id: str) -> list[Archive]:
         """The session's archives with their status."""
-        return list(self._pages(f"/sessions/{_segment(session_id)}/archives", {}))
+        return list(self._pages(session_path(session_id, "/archives")))
 
-    def archive(self, session_id: str, archive_id: str) -> dict[str, Any]:
+    def archive(self, session_id: str, archive_id: str) -> Archive:
         """One archive: abstract, overview, messages, seq range."""
-        path = f"/sessions/{_segment(session_id)}/archives/{_segment(archive_id)}"
-        return cast(dict[str, Any], self._get(path))
+        return cast(Archive, self._get(session_path(session_id, f"/archives/{segment(archive_id)}")))
+
+    # ---- tool results: outputs too large to stand in their messages ----------------------------------------
+
+    def tool_results(self, session_id: str) -> Iterator[ToolResult]:
+        """The tool outputs that are stored beside the session's messages."""
+        return self._pages(session_path(session_id, "/tool-results"))
+
+    def tool_result(
+        self, session_id: str, result_id: str, *, offset: int = 0, limit: int | None = None
+    ) -> ToolResultText:
+        """The characters of a tool output from `offset` on, at most `limit` of them."""
+        path = session_path(session_id, f"/tool-results/{segment(result_id)}")
+        return cast(ToolResultText, self._get(path, offset=offset, limit=limit))
+
+    def search_tool_result(
+        self, session_id: str, result_id: str, query: str, *, limit: int | None = None
+    ) -> list[ToolResultHit]:
+        """Where a text stands in a tool output, with what is around it."""
+        path = session_path(session_id, f"/tool-results/{segment(result_id)}/search")
+        return cast(list[ToolResultHit], self._get(path, q=query, limit=limit))
 
     # ---- tasks -----------------------------------------------------------------------------------------
 
+    def tasks(
+        self,
+        *,
+        task_type: str | None = None,
+        status: TaskStatus | None = None,
+        resource_id: str | None = None,
+        page_size: int = 100,
+    ) -> Iterator[Task]:
+        """The tasks that are still kept, newest first; `resource_id` is a session's id."""
+        return self._pages(
+            "/tasks", task_type=task_type, status=status, resource_id=resource_id, limit=page_size
+        )
+
     def task(self, task_id: str) -> Task:
         """The task as it stands."""
-        return cast(Task, self._get(f"/tasks/{_segment(task_id)}"))
+        return cast(Task, self._get(f"/tasks/{segment(task_id)}"))
+
+    def retry_task(self, task_id: str) -> Task:
+        """Starts a failed task again, from what is stored. FAILED_PRECONDITION for one that has not failed."""
+        return cast(Task, self._write("POST", f"/tasks/{segment(task_id)}/retry", {}))
+
+    def cancel_task(self, task_id: str) -> Task:
+        """Calls a task off; what it was about stays stored. FAILED_PRECONDITION for one that has ended."""
+        return cast(Task, self._write("POST", f"/tasks/{segment(task_id)}/cancel", {}))
 
     def wait_for_task(self, task_id: str, *, timeout: float = 600.0) -> Task:
         """The task once it has ended, well or not. Raises TimeoutError after `timeout` seconds."""
@@ -162,104 +171,39 @@ class Client:
     # ---- memories --------------------------------------------------------------------------------------
 
     def memories(self, prefix: str | None = None, *, memory_type: str | None = None) -> Iterator[Memory]:
-        """The memories, all or those under a path prefix or of a type, fetched page by page, without content."""
-        return cast(Iterator[Memory], self._pages("/memories", {"prefix": prefix, "type": memory_type}))
+        """The memories, all or those under a path prefix or of a type, without content."""
+        return self._pages("/memories", prefix=prefix, type=memory_type)
 
     def memory(self, path: str) -> Memory:
         """One memory: its markdown without front matter as `content`, and what the front matter says as fields."""
-        return cast(Memory, self._get(f"/memories/{_path(path)}"))
+        return cast(Memory, self._get(memory_path(path)))
 
     def memory_file(self, uri: str) -> str:
         """The whole markdown file at a `viking://` address, front matter included."""
-        return cast(str, self._get("/content/read", {"uri": uri}))
+        return cast(str, self._get("/content/read", uri=uri))
 
     def put_memory(
         self, path: str, content: str, *, if_match: str | None = None, new: bool = False
     ) -> Memory:
         """Writes a memory. `if_match` (a sha256) or `new` make it fail with FAILED_PRECONDITION on another state."""
         headers = {"If-Match": f'"{if_match}"'} if if_match else {"If-None-Match": "*"} if new else {}
-        return cast(Memory, self._write("PUT", f"/memories/{_path(path)}", {"content": content}, headers))
+        return cast(Memory, self._write("PUT", memory_path(path), {"content": content}, headers))
 
     def delete_memory(self, path: str) -> None:
         """Deletes a memory; its history stays in the bucket's versions."""
-        self._call(Request("DELETE", f"/memories/{_path(path)}"))
+        self._call(Request("DELETE", memory_path(path)))
 
     def find(self, query: str, **options: Unpack[FindOptions]) -> Found:
         """Searches memories, or messages with `context_type="message"`; best first."""
-        body = {"query": query, **_given(options)}
+        body = {"query": query, **given(options)}
         return cast(Found, self._call(Request("POST", "/search/find", body=body)))
 
-    def health(self) -> dict[str, Any]:
-        """The service's version; needs no key."""
-        return self._transport.send(Request("GET", "/health"))
-
-    # ---- how ---------------------------------------------------------------------------------------------
-
-    def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Any:
-        return self._call(Request("GET", path, params=_given(params or {})))
-
-    def _write(self, method: str, path: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
-        once = {"Idempotency-Key": str(uuid4()), **(headers or {})}
-        return self._call(Request(method, path, body=body, headers=once))
-
-    def _call(self, request: Request) -> Any:
-        return self._envelope(request)["result"]
-
-    def _envelope(self, request: Request) -> dict[str, Any]:
-        headers = {**self._identity, "Content-Type": "application/json", **request.headers}
-        return self._transport.send(
-            Request(request.method, API + request.path, request.params, request.body, headers)
-        )
-
-    def _pauses(self, timeout: float) -> Iterator[bool]:
-        """Sleeps, longer each time, and says True; False, without sleeping, from `timeout` seconds on."""
-        deadline = time.monotonic() + timeout
-        pause = _FIRST_POLL_SECONDS
-        while time.monotonic() < deadline:
-            self.sleep(pause)
-            yield True
-            pause = min(pause * 1.5, _LONGEST_POLL_SECONDS)
-        yield False
-
-    def _pages(self, path: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        cursor: str | None = None
-        while True:
-            envelope = self._envelope(Request("GET", path, params=_given({**params, "cursor": cursor})))
-            yield from envelope["result"]
-            cursor = envelope.get("next_cursor")
-            if not cursor:
-                return
-
-
-def _checked_url(url: str) -> str:
-    try:
-        parsed = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise ValueError(f"not a URL: {error}") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ValueError("the service's URL must be like https://host or http://127.0.0.1:8787")
-    return url
-
-
-def _identity(key: str, account: str | None, user: str | None) -> dict[str, str]:
-    headers = _given({"X-API-Key": key or None, "X-Strandline-Account": account, "X-Strandline-User": user})
-    for name, value in headers.items():
-        if not (value.isascii() and value.isprintable()):
-            raise ValueError(f"{name} travels in an HTTP header: printable ASCII only")
-    return headers
+    def journal(self, *, after: str | None = None, page_size: int = 100) -> Iterator[JournalEntry]:
+        """The changes of the memories in the order of their ids, those behind the id `after`."""
+        while page := self._get("/journal", after=after, limit=page_size):
+            yield from page
+            after = page[-1]["id"]
 
 
 def _with_id(message: Message) -> Message:
     return message if message.get("id") else {**message, "id": str(uuid4())}
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _segment(text: str) -> str:
-    return quote(text, safe="")
-
-
-def _path(text: str) -> str:
-    return quote(text.strip("/"), safe="/")

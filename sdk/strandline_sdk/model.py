@@ -4,6 +4,7 @@ from typing import Any, Literal, NotRequired, Required, TypedDict
 
 Role = Literal["user", "assistant", "system", "tool"]
 ToolStatus = Literal["pending", "running", "completed", "error"]
+TaskStatus = Literal["pending", "running", "completed", "failed", "cancelled"]
 
 
 class TextPart(TypedDict):
@@ -52,6 +53,12 @@ class Message(TypedDict, total=False):
     turn_id: str
     message_kind: str
     metadata: dict[str, Any]
+
+
+class StoredMessage(Message, total=False):
+    """A message as it is stored: with its place in the session."""
+
+    seq: Required[int]
 
 
 class SessionSettings(TypedDict, total=False):
@@ -111,10 +118,58 @@ class Committed(TypedDict):
     reason: NotRequired[str]
 
 
+class Archive(TypedDict, total=False):
+    """A committed run of messages; `abstract`, `overview` and `messages` where one archive is asked for."""
+
+    archive_id: Required[str]
+    status: Required[Literal["pending", "completed", "failed"]]
+    first_seq: Required[int]
+    last_seq: Required[int]
+    uri: str
+    abstract: str | None
+    overview: str | None
+    messages: list[StoredMessage]
+    memory_diff_uri: str | None
+
+
+class Context(TypedDict, total=False):
+    """What fits the budget of a session: the newest overview, and the messages that it does not cover."""
+
+    latest_archive_overview: Required[str]
+    pre_archive_abstracts: list[Any]
+    messages: Required[list[StoredMessage]]
+    estimatedTokens: Required[int]
+    stats: dict[str, int]
+
+
+class ToolResult(TypedDict, total=False):
+    """A tool output that is stored beside its message; `id` reads it."""
+
+    id: Required[str]
+    tool_id: str
+    tool_name: str
+    message_id: str
+    total_chars: Required[int]
+    sha256: str
+
+
+class ToolResultText(TypedDict):
+    id: str
+    content: str
+    offset: int
+    limit: int
+    total_chars: int
+
+
+class ToolResultHit(TypedDict):
+    offset: int
+    text: str
+
+
 class Task(TypedDict, total=False):
     task_id: Required[str]
     task_type: Required[str]
-    status: Required[Literal["pending", "running", "completed", "failed", "cancelled"]]
+    status: Required[TaskStatus]
     stage: str | None
     resource_id: str
     created_at: str
@@ -173,3 +228,15 @@ class Found(TypedDict):
     resources: list[Any]
     skills: list[Any]
     total: int
+
+
+class JournalEntry(TypedDict, total=False):
+    """A change of the user's memories: which ones, by their URIs, and from which archive."""
+
+    id: Required[str]
+    type: Required[str]
+    session_id: str
+    archive: int
+    added: list[str]
+    updated: list[str]
+    deleted: list[str]

@@ -28,7 +28,7 @@ _PASSING = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolErro
 
 @dataclass(frozen=True)
 class Retry:
-    """How often a request is repeated. The pauses double, with full jitter, unless the answer names its own.
+    """How often a request is repeated. The pauses double, with full jitter, on top of what the answer asks for.
 
     An answer that asks for more than `longest_pause` seconds is not waited for: its error is raised.
     """
@@ -70,7 +70,7 @@ class Transport:
             except ApiError as error:
                 if not error.retryable or (error.retry_after or 0) > self.retry.longest_pause:
                     raise
-                self.sleep(error.retry_after or random.SystemRandom().uniform(0, bound))
+                self.sleep((error.retry_after or 0) + random.SystemRandom().uniform(0, bound))
         return self._once(request)
 
     def _once(self, request: Request) -> dict[str, Any]:

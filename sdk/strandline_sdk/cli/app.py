@@ -3,9 +3,9 @@
 import click
 import httpx
 
-from strandline_sdk.cli import importing, memories, search, sessions, tasks
+from strandline_sdk.cli import importing, memories, search, sessions, tasks, watching
 from strandline_sdk.cli.base import Group, Settings
-from strandline_sdk.client import DEFAULT_URL
+from strandline_sdk.connection import DEFAULT_URL
 
 
 @click.group(cls=Group)
@@ -28,3 +28,4 @@ main.add_command(sessions.sessions)
 main.add_command(sessions.send)
 main.add_command(sessions.commit)
 main.add_command(tasks.tasks)
+main.add_command(watching.watch)

@@ -23,6 +23,14 @@ def emit(document: object, lines: Iterable[str]) -> None:
         click.echo(line)
 
 
+def emit_line(document: object, line: str) -> None:
+    """Prints the document on a line of its own with `--json`, the line for people otherwise; at once."""
+    if wants_json():
+        click.echo(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"))
+    else:
+        click.echo(line)
+
+
 def count(number: int, noun: str) -> str:
     """`1 session`, `2 sessions`."""
     return f"{number} {noun if number == 1 else noun + 's'}"

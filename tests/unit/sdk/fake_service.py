@@ -14,7 +14,9 @@ from urllib.parse import unquote
 
 import httpx
 
-Answer = tuple[int, dict[str, Any]]
+from tests.unit.sdk.fake_answers import Answer, ok, refusal
+from tests.unit.sdk.fake_answers import failure as failure
+
 FRONT = "---\ntype: events\n---\n\n"
 MEMORY = {
     "path": "events/2024/03/02/pottery.md",
@@ -37,6 +39,7 @@ class Session:
     committed: int = 0
     pending_polls: int = 0
     failed: int = 0
+    created_at: str = "2024-03-02T09:00:00.000Z"
 
 
 @dataclass
@@ -50,6 +53,8 @@ class FakeService(httpx.BaseTransport):
     requests: list[httpx.Request] = field(default_factory=list)
     sessions: dict[tuple[str, str], Session] = field(default_factory=dict)
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    called_off: dict[str, dict[str, Any]] = field(default_factory=dict)
+    changes: list[dict[str, Any]] = field(default_factory=list)
     memories: list[dict[str, Any]] = field(default_factory=lambda: [dict(MEMORY)])
     hits: list[dict[str, Any]] = field(default_factory=lambda: [MEMORY_HIT])
     lock: RLock = field(default_factory=RLock)
@@ -117,7 +122,8 @@ class FakeService(httpx.BaseTransport):
         archives = {"pending": pending, "completed": commits, "failed": session.failed}
         counts = {"total_message_count": len(session.messages), "commit_count": commits, "archives": archives}
         live = {"message_count": len(session.messages) - session.committed, "pending_tokens": 0}
-        return ok({"session_id": session_id, "uri": "viking://user/self/sessions/x", **counts, **live})
+        named = {"session_id": session_id, "created_at": session.created_at}
+        return ok({**named, "uri": "viking://user/self/sessions/x", **counts, **live})
 
     def _delete(self, request: httpx.Request, session_id: str) -> Answer:
         del self.sessions[self._key(request, session_id)]
@@ -156,8 +162,21 @@ class FakeService(httpx.BaseTransport):
         return {"id": message["id"], "seq": seq, "duplicate": known is not None}
 
     def _log(self, request: httpx.Request, session_id: str) -> Answer:
-        after, limit = int(request.url.params["after_seq"]), int(request.url.params["limit"])
-        return ok(self.sessions[self._key(request, session_id)].messages[after : after + limit])
+        if self._key(request, session_id) not in self.sessions:
+            return refusal(404, "NOT_FOUND", "no such session")
+        params = request.url.params
+        after, limit = int(params.get("after_seq", 0)), int(params["limit"])
+        log = self.sessions[self._key(request, session_id)].messages[after:]
+        return ok((log[::-1] if params.get("order") == "desc" else log)[:limit])
+
+    def _journal(self, request: httpx.Request) -> Answer:
+        after, limit = request.url.params.get("after", ""), int(request.url.params["limit"])
+        return ok([change for change in self.changes if change["id"] > after][:limit])
+
+    def _echo(self, request: httpx.Request, *ids: str) -> Answer:
+        """What was asked, for routes whose answers are passed on as they are."""
+        body = json.loads(request.content) if request.content else None
+        return ok([{"path": request.url.path, "params": dict(request.url.params), "body": body}])
 
     def _commit(self, request: httpx.Request, session_id: str) -> Answer:
         session = self.sessions.get(self._key(request, session_id))
@@ -181,9 +200,29 @@ class FakeService(httpx.BaseTransport):
         if task is None or task["user"] != self._key(request, "")[0]:
             return refusal(404, "NOT_FOUND", "no such task")
         task["polls"] += 1
+        return ok(self._state(task))
+
+    def _state(self, task: dict[str, Any]) -> dict[str, Any]:
         ended = "failed" if self.task_error else "completed"
         state = {"status": ended if task["polls"] >= self.polls else "running", "error": self.task_error}
-        return ok({**task, **state, "stage": "merge", "attempts": 1, "result": {"memories": {"total": 2}}})
+        done = {"stage": "merge", "attempts": 1, "result": {"memories": {"total": 2}}}
+        return {**task, **state, **done, **self.called_off.get(task["task_id"], {})}
+
+    def _tasks(self, request: httpx.Request) -> Answer:
+        wanted = {n: v for n, v in request.url.params.items() if n in ("status", "task_type", "resource_id")}
+        own = [t for t in self.tasks.values() if t["user"] == self._key(request, "")[0]][::-1]
+        return self._paged(request, [t for t in map(self._state, own) if wanted.items() <= t.items()])
+
+    def _cancel(self, request: httpx.Request, task_id: str) -> Answer:
+        if self._state(self.tasks[task_id])["status"] != "running":
+            return refusal(412, "FAILED_PRECONDITION", "the task has ended")
+        self.called_off[task_id] = {"status": "cancelled"}
+        return ok(self._state(self.tasks[task_id]))
+
+    def _retry(self, request: httpx.Request, task_id: str) -> Answer:
+        self.called_off.pop(task_id, None)
+        self.tasks[task_id]["polls"] = 0
+        return ok(self._state(self.tasks[task_id]))
 
     def _file(self, request: httpx.Request) -> Answer:
         """The file is front matter and content."""
@@ -248,24 +287,6 @@ MEMORY_HIT = {
 }
 
 
-def ok(result: object) -> Answer:
-    """The envelope of a result."""
-    return 200, {"status": "ok", "result": result}
-
-
-def refusal(status: int, code: str, message: str, details: dict[str, Any] | None = None) -> Answer:
-    """The envelope of an error."""
-    retryable = code in ("ABORTED", "UNAVAILABLE", "RESOURCE_EXHAUSTED")
-    error = {"code": code, "message": message, "details": details or {}, "retryable": retryable}
-    return status, {"status": "error", "error": {**error, "request_id": "r-1"}}
-
-
-def failure(status: int, code: str, *, retry_after: str | None = None) -> httpx.Response:
-    """An error answer for `failures`."""
-    headers = {"Retry-After": retry_after} if retry_after else {}
-    return httpx.Response(status, json=refusal(status, code, "not now")[1], headers=headers)
-
-
 ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/sessions", FakeService._list),
     ("POST", "/sessions", FakeService._create),
@@ -276,7 +297,13 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/sessions/([^/]+)/messages", FakeService._log),
     ("POST", "/sessions/([^/]+)/commit", FakeService._commit),
     ("GET", "/sessions/([^/]+)/archives", FakeService._archives),
+    ("GET", "/tasks", FakeService._tasks),
     ("GET", "/tasks/([^/]+)", FakeService._task),
+    ("POST", "/tasks/([^/]+)/retry", FakeService._retry),
+    ("POST", "/tasks/([^/]+)/cancel", FakeService._cancel),
+    ("GET", "/journal", FakeService._journal),
+    ("GET", "/sessions/([^/]+)/(?:tool-results.*|context|archives/.+)", FakeService._echo),
+    ("POST", "/sessions/([^/]+)/used", FakeService._echo),
     ("GET", "/memories", FakeService._memories),
     ("GET", "/memories/(.+)", FakeService._memory),
     ("GET", "/content/read", FakeService._file),

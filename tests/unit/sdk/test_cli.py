@@ -169,6 +169,11 @@ COMMANDS: Sequence[Sequence[str]] = [
     ("send", "a", "hello"),
     ("commit", "a"),
     ("tasks", "show", "t"),
+    ("tasks", "ls"),
+    ("tasks", "retry", "t"),
+    ("tasks", "cancel", "t"),
+    ("watch", "a"),
+    ("watch", "--journal"),
 ]
 
 
