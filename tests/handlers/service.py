@@ -23,6 +23,7 @@ from strandline.entry import authorizer, settings, wiring
 from strandline.pipeline.services import Ports
 from strandline.storage.keys import KeyOwner, Role
 from tests.fakes import Delivery, MemoryQueue
+from tests.handlers.declared import differences
 from tests.pipeline.world import World
 
 TEMPLATE = Template(Path(__file__).parents[2] / "template.yaml", {})
@@ -132,9 +133,13 @@ class Service:
         return self.answer(route.function, event)
 
     def answer(self, function: str, event: Mapping[str, Any]) -> Answer:
-        """A function's answer to an HTTP event."""
+        """A function's answer to an HTTP event, which is one that its route declares."""
         response = gateway.response(self.invoke(function, event))
-        return Answer(response.status, dict(response.headers), response.body.decode())
+        answer = Answer(response.status, dict(response.headers), response.body.decode())
+        asked = event["requestContext"]["http"]
+        wrong = differences(asked["method"], event["rawPath"], answer.status, answer.headers, answer.text)
+        assert not wrong, "\n".join(wrong)
+        return answer
 
     def invoke(self, function: str, event: Any) -> Any:
         """Calls a function's handler as Lambda does: event and answer cross as JSON."""

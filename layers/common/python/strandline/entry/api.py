@@ -8,7 +8,6 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 from pydantic_core import from_json
 
-from strandline import __version__
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.identity import identify
@@ -19,12 +18,6 @@ MEMORIES = "/api/v1/memories/"
 app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
 for router in (system.router, sessions.router, tasks.router, memories.router, search.router):
     app.include_router(router)
-app.enable_swagger(
-    path="/docs",
-    title="Strandline",
-    version=__version__,
-    description="Agent memory in the user's own bucket.",
-)
 
 
 def handle(event: Event, context: Any) -> dict[str, Any]:

@@ -7,9 +7,12 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.errors import InvalidArgument, InvalidUri, NotFound
+from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument, InvalidUri, NotFound
 from strandline.domain.memory import Memory
+from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
+from strandline.entry.results.memories import DeletedMemory, MemoryRow
+from strandline.entry.results.memories import Memory as MemoryShown
 from strandline.entry.routes.asking import header, new_router, owner, path_of, seal, unseal
 from strandline.entry.wiring import library
 from strandline.pipeline import archive, memory
@@ -31,6 +34,7 @@ class WriteMemory(BaseModel):
 
 
 @router.get("/api/v1/memories")
+@answers(list[MemoryRow], paged=True)
 def list_memories(
     prefix: str = "",
     type: str | None = None,
@@ -51,6 +55,7 @@ def list_memories(
 
 
 @router.get("/api/v1/memories/<path>")
+@answers(MemoryShown, etag=True)
 def read(path: str) -> Response[str]:
     """One memory; `ETag` is the SHA-256 of its content."""
     whose = owner(router)
@@ -58,6 +63,7 @@ def read(path: str) -> Response[str]:
 
 
 @router.put("/api/v1/memories/<path>")
+@answers(MemoryShown, Aborted, FailedPrecondition, etag=True)
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
@@ -65,6 +71,7 @@ def write(path: str, body: WriteMemory) -> Response[str]:
 
 
 @router.delete("/api/v1/memories/<path>")
+@answers(DeletedMemory, FailedPrecondition)
 def delete(path: str) -> dict[str, Any]:
     """Deletes a memory; the bucket keeps its versions."""
     whose = owner(router)
@@ -106,6 +113,7 @@ def _answer(whose: User, found: Memory) -> Response[str]:
 
 
 @router.get("/api/v1/content/read")
+@answers(str, InvalidUri, NotFound)
 def content(uri: str) -> dict[str, Any]:
     """The whole file at a viking:// address of the user's own: a memory with its front matter, or a text of an archive
     (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md` or `memory_diff.json`)."""

@@ -4,11 +4,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strandline.domain.errors import InvalidUri
+from strandline.domain.errors import InvalidUri, NotFound
 from strandline.domain.message import Identifier, Moment
 from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
+from strandline.entry.answers import answers
 from strandline.entry.http import ok
+from strandline.entry.results.search import Found
 from strandline.entry.routes.asking import new_router, owner
 from strandline.entry.wiring import library
 from strandline.pipeline.diff import archive_id, memory_uri, session_uri
@@ -36,6 +38,7 @@ class Find(BaseModel):
 
 
 @router.post("/api/v1/search/find")
+@answers(Found, InvalidUri, NotFound)
 def find(body: Find) -> dict[str, Any]:
     """The best memory lines or messages for a query."""
     whose = owner(router)
@@ -45,6 +48,7 @@ def find(body: Find) -> dict[str, Any]:
 
 
 @router.post("/api/v1/search/search")
+@answers(Found, InvalidUri, NotFound)
 def search(body: Find) -> dict[str, Any]:
     """The same as find."""
     return find(body)

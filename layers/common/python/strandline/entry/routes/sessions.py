@@ -7,13 +7,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import InvalidArgument
+from strandline.domain.errors import Aborted, AlreadyExists, InvalidArgument
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
 from strandline.domain.session import Head, Skip
+from strandline.entry.answers import answers
 from strandline.entry.append import MessageBatch, SingleMessage, append
 from strandline.entry.http import ok
 from strandline.entry.identity import identifier
+from strandline.entry.results import sessions as results
 from strandline.entry.routes.asking import new_router, owner, seal, session_of, unseal
 from strandline.entry.settings import settings
 from strandline.entry.wiring import library
@@ -49,6 +51,7 @@ class CommitSession(BaseModel):
 
 
 @router.post("/api/v1/sessions")
+@answers(results.Created, AlreadyExists, Aborted)
 def create(body: CreateSession) -> Answer:
     """Creates an empty session."""
     whose = owner(router)
@@ -87,6 +90,7 @@ def _named(whose: User, head: Head) -> Answer:
 
 
 @router.get("/api/v1/sessions")
+@answers(list[results.SessionRow], paged=True)
 def list_sessions(
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
     cursor: str | None = None,
@@ -106,6 +110,7 @@ def list_sessions(
 
 
 @router.get("/api/v1/sessions/<session_id>")
+@answers(results.Session, Aborted)
 def look(session_id: str, auto_create: bool = False) -> Answer:
     """The session's meta, as of now."""
     whose = owner(router)
@@ -137,6 +142,7 @@ def _counters(head: Head) -> Answer:
 
 
 @router.delete("/api/v1/sessions/<session_id>")
+@answers(results.DeletedSession, Aborted)
 def delete(session_id: str) -> Answer:
     """Deletes the session and everything of it; its memories stay."""
     whose = owner(router)
@@ -146,6 +152,7 @@ def delete(session_id: str) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/messages")
+@answers(results.Appended, Aborted)
 def append_one(session_id: str, body: SingleMessage) -> Answer:
     """Appends one message; an unknown session is created."""
     request = AppendRequest(owner(router), session_of(session_id), [body], body.expected_last_seq)
@@ -153,6 +160,7 @@ def append_one(session_id: str, body: SingleMessage) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/messages/batch")
+@answers(results.AppendedBatch, Aborted)
 def append_many(session_id: str, body: MessageBatch) -> Answer:
     """Appends 1 to 100 messages, all or none."""
     request = AppendRequest(owner(router), session_of(session_id), body.messages, body.expected_last_seq)
@@ -160,6 +168,7 @@ def append_many(session_id: str, body: MessageBatch) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/commit")
+@answers(results.Committed | results.Skipped | results.DryRun, Aborted)
 def commit(session_id: str, body: CommitSession | None = None) -> Answer:
     """Archives what is live and starts the extraction of memories from it."""
     whose = owner(router)
@@ -189,6 +198,7 @@ def _committed(whose: User, session_id: str, done: Committed | Skip) -> Answer:
 
 
 @router.get("/api/v1/sessions/<session_id>/context")
+@answers(results.Context)
 def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
     """The last completed archive's overview and the messages it does not cover, within a token budget."""
     known = library()
@@ -212,6 +222,7 @@ def context(session_id: str, token_budget: int = DEFAULT_BUDGET) -> Answer:
 
 
 @router.get("/api/v1/sessions/<session_id>/messages")
+@answers(list[results.Message])
 def messages(
     session_id: str,
     after_seq: Annotated[int, Query(ge=0)] = 0,
@@ -227,6 +238,7 @@ def messages(
 
 
 @router.get("/api/v1/sessions/<session_id>/archives")
+@answers(list[results.ArchiveRow])
 def archives(session_id: str) -> Answer:
     """The session's archives in order, with their status."""
     known = library()
@@ -234,6 +246,7 @@ def archives(session_id: str) -> Answer:
 
 
 @router.get("/api/v1/sessions/<session_id>/archives/<archive_name>")
+@answers(results.Archive)
 def one_archive(session_id: str, archive_name: str) -> Answer:
     """An archive: status, abstract, overview and messages."""
     whose = owner(router)

@@ -4,7 +4,10 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
+from strandline.domain.errors import Aborted, FailedPrecondition
+from strandline.entry.answers import answers
 from strandline.entry.http import ok
+from strandline.entry.results.tasks import Task
 from strandline.entry.routes.asking import new_router, owner, seal, unseal
 from strandline.entry.wiring import library
 from strandline.pipeline import task
@@ -28,6 +31,7 @@ _SHOWN = (
 
 
 @router.get("/api/v1/tasks")
+@answers(list[Task], paged=True)
 def list_tasks(
     task_type: Annotated[str | None, Query(max_length=64)] = None,
     status: Status | None = None,
@@ -46,6 +50,7 @@ def list_tasks(
 
 
 @router.get("/api/v1/tasks/<task_id>")
+@answers(Task)
 def look(task_id: str) -> dict[str, Any]:
     """One task; another user's is not found."""
     known = library()
@@ -53,6 +58,7 @@ def look(task_id: str) -> dict[str, Any]:
 
 
 @router.post("/api/v1/tasks/<task_id>/retry")
+@answers(Task, FailedPrecondition, Aborted)
 def retry(task_id: str) -> dict[str, Any]:
     """Extracts a failed or cancelled archive again."""
     known = library()
@@ -60,6 +66,7 @@ def retry(task_id: str) -> dict[str, Any]:
 
 
 @router.post("/api/v1/tasks/<task_id>/cancel")
+@answers(Task, FailedPrecondition, Aborted)
 def cancel(task_id: str) -> dict[str, Any]:
     """Calls off the extraction of an archive; its text stays, and the task can be retried."""
     known = library()

@@ -1,0 +1,229 @@
+"""The OpenAPI 3.1 description, made from the code when somebody asks for it.
+
+Paths, parameters and bodies come from Powertools, results and errors from what is declared beside the routes
+(entry/answers.py), words from the docstrings. What Powertools says of answers is not true here (its own 422, its own
+error shapes, no envelope), so it is replaced. `infra/openapi.json` is the committed snapshot.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import getdoc
+from sys import modules
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
+from pydantic import TypeAdapter
+
+from strandline import __version__
+from strandline.domain.errors import StrandlineError
+from strandline.entry.answers import Answers, Errors, declared, errors_of
+from strandline.entry.results.envelope import Error
+
+Schema = dict[str, Any]
+
+COMPONENTS = "#/components/schemas/"
+POWERTOOLS_OWN = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
+SECURITY = {
+    "ApiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    "Bearer": {"type": "http", "scheme": "bearer"},
+}
+PARAMETERS = {
+    "Account": {
+        "name": "X-Strandline-Account",
+        "in": "header",
+        "description": "The account to act in: any for a root key, its own for an admin key; a user key's own always "
+        "wins. Alias: X-OpenViking-Account.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
+    "User": {
+        "name": "X-Strandline-User",
+        "in": "header",
+        "description": "The user to act as, for admin and root keys. Alias: X-OpenViking-User.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
+}
+ABOUT = """Agent memory in the user's own bucket.
+
+Every good answer is `{"status": "ok", "result": …, "time": …}`, every refusal `{"status": "error", "error": {"code",
+"message", "details", "retryable", "request_id"}}`. What is `retryable` carries `Retry-After`. A body is JSON whatever
+its Content-Type says. What is another tenant's is 404, and so is a path or method that is no route. The gateway in
+front answers by itself, `{"message": …}`, what never reaches us: more than 10 MB (413), too many requests (429), a
+function that cannot start or does not end (500, 503)."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route of the router: where it is, and the function behind it."""
+
+    path: str
+    method: str
+    function: Callable[..., Any]
+
+    @property
+    def answers(self) -> Answers:
+        return declared[self.function]
+
+    @property
+    def errors(self) -> Errors:
+        return errors_of(self.function, self.path, self.method)
+
+    @property
+    def group(self) -> str:
+        """The name of the file it stands in."""
+        return self.function.__module__.rpartition(".")[2]
+
+
+@cache
+def text(app: APIGatewayHttpResolver) -> str:
+    """The description as JSON, made once per warm environment."""
+    return json.dumps(describe(app), ensure_ascii=False, separators=(",", ":"))
+
+
+def describe(app: APIGatewayHttpResolver) -> Schema:
+    """The description of every route that declares its answers; a test finds those that do not."""
+    given = _tidy(json.loads(app.get_openapi_json_schema(title="Strandline", version=__version__)))
+    routes = [route for route in routes_of(app) if route.function in declared]
+    results, definitions = _results(routes)
+    paths: Schema = {}
+    for route in sorted(routes, key=lambda r: (r.path, r.method)):
+        operation = given["paths"][route.path][route.method]
+        paths.setdefault(route.path, {})[route.method] = _operation(route, operation, results[route])
+    inputs = {k: v for k, v in given["components"]["schemas"].items() if k not in POWERTOOLS_OWN}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Strandline",
+            "version": __version__,
+            "description": ABOUT.replace("\n", " ").replace("  ", "\n\n"),
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{name: []} for name in SECURITY],
+        "tags": _tags(routes),
+        "paths": paths,
+        "components": {
+            "schemas": dict(sorted({**inputs, **definitions}.items())),
+            "responses": dict(sorted(_refusals(routes).items())),
+            "parameters": PARAMETERS,
+            "securitySchemes": SECURITY,
+        },
+    }
+
+
+def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
+    """The routes that belong into the description. Powertools has no public way to them."""
+    known = (*app._static_routes, *app._dynamic_routes)
+    return [Route(r.openapi_path, r.method.lower(), r.func) for r in known if r.include_in_schema]
+
+
+def _results(routes: Iterable[Route]) -> tuple[Mapping[Route, Schema], Schema]:
+    """The schema of each route's result, and the components they refer to."""
+    inputs = [(route, "validation", TypeAdapter(route.answers.result)) for route in routes]
+    wanted: Any = [*inputs, ("error", "validation", TypeAdapter(Error))]
+    found, rest = TypeAdapter.json_schemas(wanted, ref_template=COMPONENTS + "{model}")
+    results: Any = {key: _tidy(schema) for (key, _), schema in found.items()}
+    return results, _tidy(rest.get("$defs", {}))
+
+
+def _operation(route: Route, given: Schema, result: Schema) -> Schema:
+    summary, about = _words(route.function)
+    shared = (
+        [] if route.answers.bare else [{"$ref": f"#/components/parameters/{name}"} for name in PARAMETERS]
+    )
+    made: Schema = {
+        "operationId": f"{route.group}_{route.function.__name__}",
+        "tags": [route.group],
+        "summary": summary,
+        "description": about,
+        "parameters": [*given.get("parameters", ()), *shared],
+        "requestBody": given.get("requestBody"),
+        "responses": {"200": _good(route.answers, result), **_refused(route.errors)},
+        "security": [] if route.answers.bare else None,
+    }
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _words(function: Callable[..., Any]) -> tuple[str, str]:
+    """The first sentence of its docstring, and all of it."""
+    about = " ".join((getdoc(function) or "").split())
+    first = about.partition(". ")[0].rstrip(".")
+    return first, about
+
+
+def _good(answers: Answers, result: Schema) -> Schema:
+    schema = result if answers.bare else _envelope(answers, result)
+    answer: Schema = {"description": "Done.", "content": {"application/json": {"schema": schema}}}
+    if answers.etag:
+        answer["headers"] = {"ETag": {"description": "The SHA-256 of the content.", **_needed("string")}}
+    return answer
+
+
+def _envelope(answers: Answers, result: Schema) -> Schema:
+    properties: Schema = {
+        "status": {"const": "ok"},
+        "result": result,
+        "time": {"type": "string", "format": "date-time"},
+    }
+    if answers.paged:
+        properties["next_cursor"] = {
+            "type": ["string", "null"],
+            "description": "What `cursor` goes on with; null: this was the last page.",
+        }
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _needed(kind: str) -> Schema:
+    return {"required": True, "schema": {"type": kind}}
+
+
+def _by_status(errors: Errors) -> dict[int, list[type[StrandlineError]]]:
+    found: dict[int, list[type[StrandlineError]]] = {}
+    for error in sorted(errors, key=lambda e: (e.status, e.code)):
+        found.setdefault(error.status, []).append(error)
+    return found
+
+
+def _name(errors: Iterable[type[StrandlineError]]) -> str:
+    return ".".join(error.code for error in errors)
+
+
+def _refused(errors: Errors) -> Schema:
+    by_status = _by_status(errors).items()
+    return {str(status): {"$ref": f"#/components/responses/{_name(same)}"} for status, same in by_status}
+
+
+def _refusals(routes: Iterable[Route]) -> Schema:
+    """Every set of errors that share a status somewhere, as a response."""
+    groups = [same for route in routes for same in _by_status(route.errors).values()]
+    return {_name(same): _refusal(same) for same in groups}
+
+
+def _refusal(errors: list[type[StrandlineError]]) -> Schema:
+    codes = [error.code for error in errors]
+    narrowed = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    answer: Schema = {
+        "description": " or ".join(f"`{code}`" for code in codes) + ".",
+        "content": {"application/json": {"schema": {"allOf": [{"$ref": f"{COMPONENTS}Error"}, narrowed]}}},
+    }
+    if any(error.retryable for error in errors):
+        retry = {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 0}}
+        answer["headers"] = {"Retry-After": {**retry, "required": all(error.retryable for error in errors)}}
+    return answer
+
+
+def _tags(routes: Iterable[Route]) -> list[Schema]:
+    groups = {route.group: route.function.__module__ for route in routes}
+    return [{"name": name, "description": getdoc(modules[module])} for name, module in sorted(groups.items())]
+
+
+def _tidy(value: Any) -> Any:
+    """Without the titles that say a name once more, without line breaks, and with whole numbers as such."""
+    if isinstance(value, dict):
+        return {k: _tidy(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
+    if isinstance(value, list):
+        return [_tidy(each) for each in value]
+    if isinstance(value, str):
+        return " ".join(value.split())
+    return int(value) if isinstance(value, float) and value.is_integer() else value

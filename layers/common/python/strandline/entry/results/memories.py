@@ -1,0 +1,54 @@
+"""Memories as they are shown."""
+
+from typing_extensions import TypedDict
+
+
+class MemoryRow(TypedDict):
+    """A memory in a list. `lines` counts those that cite messages."""
+
+    path: str
+    uri: str
+    type: str
+    title: str
+    peer: str | None
+    version: int
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+    sha256: str
+    lines: int
+
+
+class CitedArchive(TypedDict):
+    """Messages that a memory cites: of one archive of a session, as `3, 7-9`. `at` is the time of the first line."""
+
+    session: str
+    archive: int
+    at: str
+    seq: str
+
+
+class Memory(TypedDict):
+    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag."""
+
+    path: str
+    uri: str
+    id: str
+    type: str
+    title: str
+    peer: str | None
+    content: str
+    sha256: str
+    version: int
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+    sources: list[CitedArchive]
+
+
+class DeletedMemory(TypedDict):
+    """What a deleted memory was."""
+
+    path: str
+    uri: str
+    sha256: str

@@ -1,0 +1,55 @@
+"""What search finds, as it is shown."""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Span(TypedDict):
+    """The messages that a memory line cites, and when they were said."""
+
+    session_id: str
+    archive: str
+    seq_from: int
+    seq_to: int
+    at: str
+
+
+class MemoryHit(TypedDict):
+    """A memory line. `category` is the memory's type; a line of somebody's own has no sources."""
+
+    context_type: Literal["memory"]
+    score: float
+    abstract: str
+    uri: str
+    category: str
+    title: str
+    peer: str | None
+    sources: list[Span]
+    explain: NotRequired[dict[str, Any]]
+
+
+class MessageHit(TypedDict):
+    """A raw message."""
+
+    context_type: Literal["message"]
+    score: float
+    abstract: str
+    uri: str
+    category: Literal["message"]
+    session_id: str
+    message_id: str
+    seq: int
+    role: str
+    peer_id: str | None
+    created_at: str
+    explain: NotRequired[dict[str, Any]]
+
+
+class Found(TypedDict):
+    """The hits, best first. Nothing is kept under resources and skills; they are there for clients that look."""
+
+    memories: list[MemoryHit | MessageHit]
+    resources: list[Any]
+    skills: list[Any]
+    total: int
