@@ -21,6 +21,9 @@ QUEUE_ATTRIBUTES = (
     "DelaySeconds",
     "FifoQueue",
     "ContentBasedDeduplication",
+    "DeduplicationScope",
+    "FifoThroughputLimit",
+    "MaximumMessageSize",
     "RedrivePolicy",
 )
 

@@ -1,5 +1,6 @@
 """What calls functions besides HTTP: queues, with the semantics of Lambda's event source mappings, and schedules."""
 
+import json
 import logging
 import threading
 import uuid
@@ -11,7 +12,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.local.template import ACCOUNT, REGION, QueueTrigger, Schedule
-from infra.local.workers import FunctionError, PayloadTooLargeError, Pool, ThrottledError
+from infra.local.workers import PAYLOAD_LIMIT, FunctionError, PayloadTooLargeError, Pool, ThrottledError
 
 log = logging.getLogger("triggers")
 
@@ -20,6 +21,7 @@ POLL_SECONDS = 10
 # with a killed run. On AWS the template's longer visibility timeout covers throttled batches, which do not occur here.
 VISIBILITY_MARGIN_SECONDS = 10
 FIRST_FIRING_SECONDS = 5
+ENVELOPE_BYTES = 1024  # what an invocation carries besides its event
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,11 @@ def poll_once(sqs: Any, source: Source, pool: Pool) -> None:
     ).get("Messages", [])
     if not received:
         return
+    received, rest = _fitting(source, received)
+    for each in rest:  # behind the others: a FIFO group that is in flight waits
+        sqs.change_message_visibility(
+            QueueUrl=source.url, ReceiptHandle=each["ReceiptHandle"], VisibilityTimeout=0
+        )
     try:
         answer = pool.invoke(batch_event(source.trigger.queue, received))
         failed = failed_ids(answer, [each["MessageId"] for each in received])
@@ -92,6 +99,19 @@ def poll_once(sqs: Any, source: Source, pool: Pool) -> None:
             _retry(sqs, source, each)
         else:
             sqs.delete_message(QueueUrl=source.url, ReceiptHandle=each["ReceiptHandle"])
+
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+def _fitting(source: Source, received: Messages) -> tuple[Messages, Messages]:
+    """As many of the messages as one invocation takes, at least one, and the rest."""
+    room = PAYLOAD_LIMIT - ENVELOPE_BYTES
+    for number, each in enumerate(received):
+        room -= len(json.dumps(batch_event(source.trigger.queue, [each])))
+        if number and room < 0:
+            return received[:number], received[number:]
+    return received, ()
 
 
 def fire_once(schedule: Schedule, pool: Pool) -> None:
@@ -155,13 +175,12 @@ def failed_ids(answer: Any, received: Sequence[str]) -> set[str]:
 def _retry(sqs: Any, source: Source, message: Mapping[str, Any]) -> None:
     receives = int(message["Attributes"]["ApproximateReceiveCount"])
     log.error(
-        "%s: message %s failed, receive %d of %d%s: %s",
+        "%s: message %s failed, receive %d of %d%s",
         source.trigger.queue,
         message["MessageId"],
         receives,
         source.max_receives,
         "; it goes to the dead-letter queue" if receives >= source.max_receives else "",
-        message["Body"],
     )
     sqs.change_message_visibility(
         QueueUrl=source.url, ReceiptHandle=message["ReceiptHandle"], VisibilityTimeout=source.retry_seconds

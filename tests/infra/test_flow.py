@@ -8,7 +8,11 @@ from infra.local.template import Template
 from strandline.flow import STAGES, Stage
 
 BY_FUNCTION = {stage.function: stage for stage in STAGES}
-CONSUMERS = {stage.consumes: stage.triggers for stage in STAGES if stage.consumes}
+CONSUMERS = {
+    stage.consumes: [trigger for trigger in stage.triggers if trigger.endswith("Queue")]
+    for stage in STAGES
+    if stage.consumes
+}
 
 
 def triggers(template: Template, function: str) -> set[str]:

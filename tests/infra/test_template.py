@@ -114,13 +114,17 @@ def test_receives_before_the_dead_letters_are_what_the_functions_are_told(templa
     assert {str(queue[REDRIVE]["maxReceiveCount"]) for queue in queues if REDRIVE in queue} == {told}
 
 
-def test_only_the_merge_queue_is_ordered(template: Template) -> None:
+def test_two_queues_are_ordered_and_swallow_nothing(template: Template) -> None:
+    """By content the queue would take the same words said twice for one message."""
     queues = template.resources("AWS::SQS::Queue")
     assert {name for name, queue in queues.items() if queue.get("FifoQueue")} == {
+        "IngestQueue",
+        "IngestDeadLetterQueue",
         "MergeQueue",
         "MergeDeadLetterQueue",
     }
-    assert queues["MergeQueue"]["ContentBasedDeduplication"] is False
+    for name in ("IngestQueue", "MergeQueue"):
+        assert queues[name]["ContentBasedDeduplication"] is False
 
 
 def test_only_three_routes_are_open(template: Template) -> None:

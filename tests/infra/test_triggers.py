@@ -101,6 +101,21 @@ def test_a_function_that_raises_fails_the_batch() -> None:
     assert (queue.deleted, queue.back.keys()) == ([], {"receipt-a", "receipt-b"})
 
 
+def test_a_batch_is_as_large_as_an_invocation_takes() -> None:
+    queue = Queue([{**message(name), "Body": "x" * 1024 * 1024} for name in "abcdefgh"])
+    pool = Answering()
+    poll(queue, pool)
+    assert [r["messageId"] for r in pool.events[0]["Records"]] == ["a", "b", "c", "d", "e"]
+    assert len(queue.deleted) == 5
+    assert queue.back == {"receipt-f": 0, "receipt-g": 0, "receipt-h": 0}
+
+
+def test_what_a_message_says_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    poll(Queue([{**message("a"), "Body": "canary"}]), Answering(error=FunctionError("boom")))
+    assert "message a failed" in caplog.text
+    assert "canary" not in caplog.text
+
+
 def test_nothing_received_calls_nobody() -> None:
     pool = Answering()
     poll(Queue([]), pool)

@@ -1,6 +1,6 @@
 """Read this first: the flow, and what makes each stage true.
 
-     HTTP ──▶ append                               one conditional PUT of the session head
+     HTTP, ingest queue ──▶ append                 one conditional PUT of the session head
 
      HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract     commit: the range leaves live, CAS of the head
                ▲      ▲                           ▲  │
@@ -41,9 +41,10 @@ STAGES = (
         triggers=(
             "POST /api/v1/sessions/{session_id}/messages",
             "POST /api/v1/sessions/{session_id}/messages/batch",
+            "IngestQueue",
         ),
         use_case="strandline.pipeline.append:run_append",
-        consumes=None,
+        consumes="AppendRequested",
         emits=(),
         commit_point="CAS PUT of the session head",
     ),

@@ -1,8 +1,11 @@
-"""The queue messages, versioned. They carry references, never content: what they name is read from the store."""
+"""The queue messages, versioned. Those between stages carry references, never content: what they name is read from the
+store. Only AppendRequested, which comes from outside, brings messages."""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from strandline.domain.message import MAX_BATCH, Identifier, MessageIn
 
 
 class SessionRef(BaseModel):
@@ -20,6 +23,22 @@ class SessionRef(BaseModel):
     def owner(self) -> str:
         """The FIFO group of a user's merges."""
         return f"{self.account_id}/{self.user_id}"
+
+
+class AppendRequested(BaseModel):
+    """Append messages to a session; what an event-driven producer puts into the ingest queue. Sent again with the same
+    `idempotency_key` (without one: delivered again), messages that have no id of their own are recognised."""
+
+    # built at its first use: the function that reads it answers HTTP too
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    type: Literal["AppendRequested"]
+    version: Literal[1]
+    account_id: Identifier
+    user_id: Identifier
+    session_id: Identifier
+    messages: list[MessageIn] = Field(min_length=1, max_length=MAX_BATCH)
+    idempotency_key: str | None = Field(default=None, min_length=1, max_length=255)
 
 
 class CommitRequested(BaseModel):

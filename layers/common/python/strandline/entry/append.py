@@ -28,7 +28,11 @@ class MessageBatch(BaseModel):
 
 
 def handle(event: Event) -> dict[str, Any]:
-    """Answers one HTTP API event."""
+    """Answers one HTTP API event, or one batch of the ingest queue."""
+    if "Records" in event:
+        from strandline.entry import ingest
+
+        return ingest.handle(event)
     return answering(event, lambda: _append(event))
 
 

@@ -1,0 +1,59 @@
+"""The append function's other trigger: AppendRequested from the ingest queue, a batch at a time.
+
+Who may send to the queue may write for any account and user: the queue's policy is the authorization.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from strandline.domain.contracts import AppendRequested
+from strandline.entry.batch import Record, each, records
+from strandline.entry.http import Event
+from strandline.entry.wiring import services
+from strandline.pipeline.append import AppendRequest
+from strandline.pipeline.ingest import Outcome, run_ingest
+from strandline.storage.layout import User
+
+Wanted = tuple[Record, AppendRequest]
+
+
+def handle(event: Event) -> dict[str, Any]:
+    """Answers a batch of AppendRequested. What cannot be read fails alone."""
+    readable: list[Wanted] = []
+    failures = each(records(event), partial(_read, into=readable))
+    for group in _by_session(readable):
+        failures += _ingest(group)
+    return {"batchItemFailures": failures}
+
+
+def _read(record: Record, _: Record, *, into: list[Wanted]) -> None:
+    wanted = AppendRequested.model_validate_json(record["body"])
+    owner = User(wanted.account_id, wanted.user_id)
+    repeat_key = wanted.idempotency_key or str(record["messageId"])
+    into.append((record, AppendRequest(owner, wanted.session_id, wanted.messages, repeat_key=repeat_key)))
+
+
+def _by_session(rows: Iterable[Wanted]) -> Iterable[list[Wanted]]:
+    groups: dict[tuple[User, str], list[Wanted]] = {}
+    for record, request in rows:
+        groups.setdefault((request.owner, request.session_id), []).append((record, request))
+    return groups.values()
+
+
+def _ingest(group: list[Wanted]) -> list[dict[str, str]]:
+    """The failures of one session's requests. Something unforeseen fails all of them: order before progress."""
+    outcomes: list[Outcome] = []
+
+    def run(_record: Record, requests: list[AppendRequest]) -> None:
+        outcomes.extend(run_ingest(services(), requests))
+
+    first = group[0][0]
+    if each([(first, [request for _, request in group])], run):
+        return [{"itemIdentifier": str(record["messageId"])} for record, _ in group]
+    return each([(record, outcome) for (record, _), outcome in zip(group, outcomes, strict=True)], _end)
+
+
+def _end(_record: Record, outcome: Outcome) -> None:
+    if outcome is not None:
+        raise outcome
