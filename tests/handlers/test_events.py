@@ -27,9 +27,9 @@ FUNCTIONS = {
     "merge": "MergeFunction",
     "sweep": "SweepFunction",
 }
-STATUS = dict.fromkeys(
-    ("api_task_look", "api_task_retry", "api_task_cancel"), 404
-)  # there is no such task yet
+STATUS = dict.fromkeys(  # there is nothing of that id yet
+    ("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"), 404
+)
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # Powertools leaves the page's files open
 UNDESCRIBED = {"GET /openapi.json", "GET /docs"}
 
@@ -49,7 +49,8 @@ def _function(name: str) -> str:
 
 @pytest.fixture
 def mia(service: Service) -> Client:
-    """What the samples speak of: a session that was committed, with memories, and new messages."""
+    """What the samples speak of: a registered user with a session that was committed, memories, and new messages."""
+    service.root.post("/admin/accounts", {"account_id": "demo", "admin_user_id": "mia"})
     client = service.client("mia", "demo")
     client.remember("tour", "I moved to Lisbon last week.", "I love the cello.")
     client.put("/memories/preferences/music.md", {"content": "# Preferences: music\n"})

@@ -5,10 +5,10 @@ from typing import Any
 
 from strandline.domain.errors import Unavailable
 from strandline.entry.http import Event
-from strandline.entry.identity import authorize, hash_key, key_of
+from strandline.entry.identity import authorize, key_of
 from strandline.entry.settings import settings
 from strandline.entry.wiring import services
-from strandline.storage.keys import KeyOwner
+from strandline.storage.keys import KeyOwner, hash_key
 
 REMEMBERED_SECONDS = 60.0
 REMEMBERED_KEYS = 1_000

@@ -5,7 +5,6 @@ our error envelope. So a handler begins with `identify`, which refuses whatever 
 access, and nothing is read from storage before.
 """
 
-import hashlib
 import hmac
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated, Unavailable
 from strandline.domain.message import Identifier
-from strandline.storage.keys import KeyOwner, Keys
+from strandline.entry.settings import settings
+from strandline.storage.keys import KeyOwner, Keys, hash_key
 from strandline.storage.layout import User
 
 ROOT = KeyOwner("default", "default", "root")
@@ -26,7 +26,7 @@ Event = Mapping[str, Any]
 
 def identify(event: Event) -> User:
     """The account and user a request acts as. Raises Unauthenticated, PermissionDenied, InvalidArgument."""
-    owner = _key_owner(event)
+    owner = caller(event)
     account = _named(event, "account")
     user = _named(event, "user")
     if owner.role == "user":
@@ -38,14 +38,54 @@ def identify(event: Event) -> User:
     return User(account or owner.account_id, user or owner.user_id)
 
 
-def _key_owner(event: Event) -> KeyOwner:
-    context = event.get("requestContext", {}).get("authorizer", {}).get("lambda") or {}
+def administer(event: Event, account_id: str) -> None:
+    """Lets a root key pass, and an admin key of this very account. Raises Unauthenticated, PermissionDenied."""
+    owner = caller(event)
+    if owner.role != "root" and (owner.role, owner.account_id) != ("admin", account_id):
+        raise PermissionDenied("this takes a root key, or an admin key of the account")
+
+
+def govern(event: Event) -> None:
+    """Lets a root key pass. Raises Unauthenticated, PermissionDenied."""
+    if caller(event).role != "root":
+        raise PermissionDenied("this takes a root key")
+
+
+def caller(event: Event) -> KeyOwner:
+    """Whose key, or token, came with the request. Raises Unauthenticated."""
+    authorizer = event.get("requestContext", {}).get("authorizer", {})
+    context = authorizer.get("lambda") or _claimed(authorizer.get("jwt") or {})
     if context.get("error") == Unavailable.code:
         raise Unavailable("the key could not be checked; repeat the request")
     try:
         return _KEY_OWNER.validate_python(context)
     except ValidationError as error:
         raise Unauthenticated("send a valid key: header X-API-Key, or Authorization: Bearer <key>") from error
+
+
+def _claimed(token: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a token says, once the gateway has checked it: its issuer, audience, expiry and signature. Trusted only
+    when this deployment has a token issuer; a token never makes anybody root."""
+    claims = token.get("claims") or {}
+    config = settings()
+    if not config.jwt_issuer or claims.get("iss") != config.jwt_issuer:
+        return {}
+    role = claims.get(config.jwt_role_claim, "user")
+    if role not in ("user", "admin"):
+        return {}
+    return {
+        "account_id": _claim(claims, config.jwt_account_claim),
+        "user_id": _claim(claims, config.jwt_user_claim),
+        "role": role,
+    }
+
+
+def _claim(claims: Mapping[str, Any], name: str) -> str | None:
+    """A claim that may be an id; anything else names nobody."""
+    try:
+        return _IDENTIFIER.validate_python(claims.get(name))
+    except ValidationError:
+        return None
 
 
 def _named(event: Event, what: str) -> str | None:
@@ -60,11 +100,6 @@ def identifier(text: str, name: str) -> str:
         return _IDENTIFIER.validate_python(text)
     except ValidationError as error:
         raise InvalidArgument(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from error
-
-
-def hash_key(key: str) -> str:
-    """What is stored of a key. Keys are long and random, so a plain SHA-256 is enough."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def key_of(event: Event) -> str | None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.session import Head
 from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, TokenCounter
+from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
 from strandline.storage.keys import Keys
@@ -94,3 +95,7 @@ class Services:
     @cached_property
     def keys(self) -> Keys:
         return Keys(self.items, self.clock)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        return Accounts(self.items, self.clock)

@@ -7,6 +7,7 @@
 The second is written first and removed last, so there is no key that cannot be found and revoked.
 """
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,6 +38,11 @@ class KeyOwner:
     role: Role
 
 
+def hash_key(key: str) -> str:
+    """What is stored of a key. Keys are long and random, so a plain SHA-256 is enough."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def key_id(key_hash: str) -> str:
     """The name of a key: the beginning of its hash, of no use to whoever wants to guess the key."""
     return key_hash[:KEY_ID_CHARS]
@@ -61,7 +67,7 @@ class Keys:
 
     def add(self, key_hash: str, owner: KeyOwner, *, expires: datetime | None = None) -> Item:
         """A new key. Answers what is listed of it."""
-        ending = {"expires_at": int(expires.timestamp())} if expires else {}
+        ending = {"expires_at": int(expires.timestamp()), "ends_at": stamp(expires)} if expires else {}
         row = {"account_id": owner.account_id, "user_id": owner.user_id, "role": owner.role, **ending}
         listed = {
             "pk": _list(User(owner.account_id, owner.user_id)),
