@@ -98,12 +98,13 @@ ROUTES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), ROUTES)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("account", ["acme", "nobodys"])
 def test_only_its_own_admin_and_root_may_look_after_an_account(
-    service: Service, mia: Client, method: str, path: str, body: Any, account: str
+    service: Service, mia: Client, route: tuple[str, str, Any], account: str
 ) -> None:
     """The same refusal whether there is such an account or not."""
+    method, path, body = route
     stranger = service.client("ada", "other", "admin")
     for refused in (mia, stranger):
         before = service.world.items.rows()
