@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from strandline.domain.errors import InvalidArgument
+from strandline.domain.errors import AlreadyExists, InvalidArgument
 from strandline.domain.message import Identifier, Moment
 from strandline.domain.times import stamp
+from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.identity import administer, govern, identifier
+from strandline.entry.results import admin as results
 from strandline.entry.routes.asking import new_router, path_of, seal, unseal
 from strandline.entry.wiring import services
 from strandline.pipeline import admin
@@ -61,6 +63,7 @@ class AccountSettings(BaseModel):
 
 
 @router.post(ACCOUNTS)
+@answers(results.CreatedAccount, AlreadyExists)
 def create_account(body: CreateAccount) -> Answer:
     """Registers an account and its first administrator, whose key is shown in this answer only."""
     govern(router.current_event.raw_event)
@@ -70,6 +73,7 @@ def create_account(body: CreateAccount) -> Answer:
 
 
 @router.get(ACCOUNTS)
+@answers(list[results.Account], paged=True)
 def list_accounts(limit: Limit = 100, cursor: str | None = None) -> Answer:
     """Registered accounts by name."""
     govern(router.current_event.raw_event)
@@ -79,6 +83,7 @@ def list_accounts(limit: Limit = 100, cursor: str | None = None) -> Answer:
 
 
 @router.get(f"{ACCOUNTS}/<account_id>")
+@answers(results.Account)
 def look_at_account(account_id: str) -> Answer:
     """A registered account."""
     account = _account(account_id)
@@ -86,6 +91,7 @@ def look_at_account(account_id: str) -> Answer:
 
 
 @router.delete(f"{ACCOUNTS}/<account_id>")
+@answers(results.RemovedAccount)
 def remove_account(account_id: str) -> Answer:
     """Revokes the keys of all registered users and unregisters the account; what is stored stays."""
     account = _account(account_id)
@@ -94,6 +100,7 @@ def remove_account(account_id: str) -> Answer:
 
 
 @router.get(f"{ACCOUNTS}/<account_id>/settings")
+@answers(results.AccountSettings)
 def look_at_settings(account_id: str) -> Answer:
     """What is set for this account alone."""
     account = _account(account_id)
@@ -101,6 +108,7 @@ def look_at_settings(account_id: str) -> Answer:
 
 
 @router.patch(f"{ACCOUNTS}/<account_id>/settings")
+@answers(results.AccountSettings)
 def change_settings(account_id: str, body: AccountSettings) -> Answer:
     """Sets what the body names; null gives a setting back to the deployment."""
     account = _account(account_id)
@@ -112,6 +120,7 @@ def change_settings(account_id: str, body: AccountSettings) -> Answer:
 
 
 @router.post(USERS)
+@answers(results.CreatedUser, AlreadyExists)
 def register_user(account_id: str, body: RegisterUser) -> Answer:
     """Registers a user, whose key is shown in this answer only."""
     account = _account(account_id)
@@ -121,6 +130,7 @@ def register_user(account_id: str, body: RegisterUser) -> Answer:
 
 
 @router.get(USERS)
+@answers(list[results.RegisteredUser], paged=True)
 def list_users(account_id: str, limit: Limit = 100, cursor: str | None = None) -> Answer:
     """Registered users of the account by name."""
     account = _account(account_id)
@@ -131,12 +141,14 @@ def list_users(account_id: str, limit: Limit = 100, cursor: str | None = None) -
 
 
 @router.get(f"{USERS}/<user_id>")
+@answers(results.RegisteredUser)
 def look_at_user(account_id: str, user_id: str) -> Answer:
     """A registered user."""
     return _answer(_user(admin.user(services(), _named(account_id, user_id))))
 
 
 @router.delete(f"{USERS}/<user_id>")
+@answers(results.RemovedUser)
 def remove_user(account_id: str, user_id: str) -> Answer:
     """Revokes all the user's keys and unregisters it; what it has stored stays."""
     whose = _named(account_id, user_id)
@@ -145,12 +157,14 @@ def remove_user(account_id: str, user_id: str) -> Answer:
 
 
 @router.put(f"{USERS}/<user_id>/role")
+@answers(results.RegisteredUser)
 def change_role(account_id: str, user_id: str, body: ChangeRole) -> Answer:
     """Gives the user and all its keys another role; old answers of the authorizer hold for a minute."""
     return _answer(_user(admin.change_role(services(), _named(account_id, user_id), body.role)))
 
 
 @router.post(f"{USERS}/<user_id>/key")
+@answers(results.ReplacedKeys)
 def replace_keys(account_id: str, user_id: str) -> Answer:
     """A new key, shown in this answer only; all the user's other keys are revoked."""
     whose = _named(account_id, user_id)
@@ -158,12 +172,14 @@ def replace_keys(account_id: str, user_id: str) -> Answer:
 
 
 @router.get(f"{USERS}/<user_id>/keys")
+@answers(list[results.Key])
 def list_keys(account_id: str, user_id: str) -> Answer:
     """The user's keys by id; no key can be seen again."""
     return _answer([_key(item) for item in admin.keys(services(), _named(account_id, user_id))])
 
 
 @router.post(f"{USERS}/<user_id>/keys")
+@answers(results.NewKey)
 def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer:
     """One more key, shown in this answer only."""
     expires = body.expires_at if body else None
@@ -174,6 +190,7 @@ def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer
 
 
 @router.delete(f"{USERS}/<user_id>/keys/<key_id>")
+@answers(results.RevokedKey)
 def revoke_key(account_id: str, user_id: str, key_id: str) -> Answer:
     """The key is refused from now on, a minute later at the latest."""
     admin.revoke_key(services(), _named(account_id, user_id), path_of(key_id))
