@@ -24,7 +24,7 @@ def test_the_diff_of_an_archive_is_at_the_address_its_task_names(service: Servic
     [
         "sessions/s/archives/archive_002/memory_diff.json",
         "sessions/s/archives/archive_001/candidates.json",
-        "sessions/s/archives/../archive_001/overview.md",
+        "sessions/s/archives/archive_001/messages.000000000001-000000000001.jsonl",
         "sessions/other/archives/archive_001/overview.md",
         "sessions/s/head.json",
     ],

@@ -10,6 +10,7 @@ StrandlineError
 ├── FailedPrecondition            read again, then decide       412
 ├── PayloadTooLarge               send less                     413
 ├── Corrupt                       look into the bucket          500
+├── Unimplemented                 do without it                 501
 └── Unavailable                   repeat later                  503, retryable: perhaps done; repeating is safe
 """
 
@@ -68,6 +69,10 @@ class FailedPrecondition(StrandlineError):
 
 class PayloadTooLarge(StrandlineError):
     code, status = "PAYLOAD_TOO_LARGE", 413
+
+
+class Unimplemented(StrandlineError):
+    code, status = "UNIMPLEMENTED", 501
 
 
 class Unavailable(StrandlineError):

@@ -33,6 +33,7 @@ from strandline.domain.errors import (
 F = TypeVar("F", bound=Callable[..., Any])
 Errors = tuple[type[StrandlineError], ...]
 
+JSON = "application/json"
 EVERYWHERE: Errors = (InvalidArgument, Unauthenticated, PermissionDenied, StrandlineError, Unavailable)
 WITH_BODY: Errors = (PayloadTooLarge,)
 WITH_NAME: Errors = (NotFound,)
@@ -47,19 +48,19 @@ class Answers:
     paged: bool = False
     etag: bool = False
     bare: bool = False
+    listed: bool = False
+    media: str = JSON
 
 
 declared: dict[Callable[..., Any], Answers] = {}
 
 
-def answers(
-    result: Any, *errors: type[StrandlineError], paged: bool = False, etag: bool = False, bare: bool = False
-) -> Callable[[F], F]:
-    """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `etag`: the answer has that header;
-    `bare`: no envelope, no key needed and no error expected."""
+def answers(result: Any, *errors: type[StrandlineError], **how: Any) -> Callable[[F], F]:
+    """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `listed`: `has_more`; `etag`: the answer
+    has that header; `bare`: no envelope, no key needed and no error expected; `media`: the result alone, as that."""
 
     def note(route: F) -> F:
-        declared[route] = Answers(result, errors, paged, etag, bare)
+        declared[route] = Answers(result, errors, **how)
         return route
 
     return note

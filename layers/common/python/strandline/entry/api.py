@@ -11,12 +11,21 @@ from pydantic_core import from_json
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.identity import identify
-from strandline.entry.routes import admin, memories, search, sessions, system, tasks
+from strandline.entry.routes import admin, files, memories, search, sessions, system, tasks
 
 MEMORIES = "/api/v1/memories/"
+ROUTERS = (
+    system.router,
+    admin.router,
+    sessions.router,
+    tasks.router,
+    memories.router,
+    files.router,
+    search.router,
+)
 
 app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
-for router in (system.router, sessions.router, tasks.router, memories.router, search.router, admin.router):
+for router in ROUTERS:
     app.include_router(router)
 
 

@@ -12,13 +12,14 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated, Unavailable
-from strandline.domain.message import Identifier
+from strandline.domain.message import Identifier, PeerId
 from strandline.entry.settings import settings
 from strandline.storage.keys import KeyOwner, Keys, hash_key
 from strandline.storage.layout import User
 
 ROOT = KeyOwner("default", "default", "root")
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
+_PEER: TypeAdapter[str] = TypeAdapter(PeerId)
 _KEY_OWNER = TypeAdapter(KeyOwner)
 
 Event = Mapping[str, Any]
@@ -96,8 +97,17 @@ def _named(event: Event, what: str) -> str | None:
 
 def identifier(text: str, name: str) -> str:
     """The text, if it may be an id that ends up in a key. Raises InvalidArgument naming the field."""
+    return _checked(_IDENTIFIER, text, name)
+
+
+def peer_id(text: str, name: str) -> str:
+    """The text, if it may be a peer's id. Raises InvalidArgument naming the field."""
+    return _checked(_PEER, text, name)
+
+
+def _checked(kind: TypeAdapter[str], text: str, name: str) -> str:
     try:
-        return _IDENTIFIER.validate_python(text)
+        return kind.validate_python(text)
     except ValidationError as error:
         raise InvalidArgument(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from error
 

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from strandline import __version__
 from strandline.domain.errors import StrandlineError
-from strandline.entry.answers import Answers, Errors, declared, errors_of
+from strandline.entry.answers import JSON, Answers, Errors, declared, errors_of
 from strandline.entry.results.envelope import Error
 
 Schema = dict[str, Any]
@@ -30,6 +30,13 @@ SECURITY = {
     "Bearer": {"type": "http", "scheme": "bearer"},
 }
 PARAMETERS = {
+    "ActorPeer": {
+        "name": "X-Strandline-Actor-Peer",
+        "in": "header",
+        "description": "The peer that the user acts as: memories of its other peers are out of view. Sessions are the "
+        "user's as ever. Alias: X-OpenViking-Actor-Peer.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
     "Account": {
         "name": "X-Strandline-Account",
         "in": "header",
@@ -153,8 +160,8 @@ def _words(function: Callable[..., Any]) -> tuple[str, str]:
 
 
 def _good(answers: Answers, result: Schema) -> Schema:
-    schema = result if answers.bare else _envelope(answers, result)
-    answer: Schema = {"description": "Done.", "content": {"application/json": {"schema": schema}}}
+    schema = result if answers.bare or answers.media != JSON else _envelope(answers, result)
+    answer: Schema = {"description": "Done.", "content": {answers.media: {"schema": schema}}}
     if answers.etag:
         answer["headers"] = {"ETag": {"description": "The SHA-256 of the content.", **_needed("string")}}
     return answer
@@ -171,6 +178,8 @@ def _envelope(answers: Answers, result: Schema) -> Schema:
             "type": ["string", "null"],
             "description": "What `cursor` goes on with; null: this was the last page.",
         }
+    if answers.listed:
+        properties["has_more"] = {"type": "boolean", "description": "Whether the list was cut here."}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 

@@ -80,6 +80,7 @@ def row(memory: Memory) -> dict[str, Any]:
         "expires_at": memory.expires_at,
         "sha256": memory.sha256,
         "lines": len(lines),
+        "size": len(memory.body.encode()),
     }
 
 

@@ -25,6 +25,7 @@ from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
+from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, segments
 from strandline.storage.markdown import edited
 from strandline.storage.records import Due
@@ -38,8 +39,12 @@ Guard = Callable[[Memory | None], None]
 def list_memories(services: Library, owner: User, prefix: str) -> Mapping[str, Mapping[str, Any]]:
     """What there is below `prefix`, by path, in path order, expired memories left out. One request."""
     found = services.indexes.read_warm(owner.index("memories"))
-    now = stamp(services.clock.now())
-    files = found.value.files if found else {}
+    return unexpired(found.value if found else Catalogue(), stamp(services.clock.now()), prefix)
+
+
+def unexpired(catalogue: Catalogue, now: str, prefix: str = "") -> Mapping[str, Mapping[str, Any]]:
+    """What a catalogue has below `prefix`, by path, in path order."""
+    files = catalogue.files
     return {
         path: files[path]
         for path in sorted(files)

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.api_gateway import Router
 
 from strandline.domain.errors import InvalidArgument
-from strandline.entry.identity import identifier, identify
+from strandline.entry.identity import identifier, identify, peer_id
 from strandline.entry.settings import settings
 from strandline.storage.layout import User
 
@@ -25,6 +25,12 @@ def new_router() -> Router:
 def owner(router: Router) -> User:
     """As whom this request acts. Raises Unauthenticated before anything is read."""
     return identify(router.current_event.raw_event)
+
+
+def acting_peer(router: Router) -> str | None:
+    """As which of its peers the user acts, by header; None: as itself. Raises InvalidArgument for what is no peer."""
+    found = header(router, "x-strandline-actor-peer") or header(router, "x-openviking-actor-peer")
+    return peer_id(found, "X-Strandline-Actor-Peer") if found else None
 
 
 def session_of(text: str) -> str:

@@ -1,13 +1,12 @@
-"""Memories: list, read, write, delete; the same files under `content` as viking:// addresses."""
+"""Memories: list, read, write, delete."""
 
-import re
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument, InvalidUri, NotFound
+from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.memory import Memory
 from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
@@ -15,15 +14,12 @@ from strandline.entry.results.memories import DeletedMemory, MemoryRow
 from strandline.entry.results.memories import Memory as MemoryShown
 from strandline.entry.routes.asking import header, new_router, owner, path_of, seal, unseal
 from strandline.entry.wiring import library
-from strandline.pipeline import archive, memory
+from strandline.pipeline import memory
 from strandline.pipeline.diff import memory_uri
 from strandline.storage.layout import User
-from strandline.storage.markdown import render, sources
+from strandline.storage.markdown import sources
 
 router = new_router()
-
-
-_ARCHIVE_FILE = re.compile(r"sessions/([^/]+)/archives/([^/]+)/(abstract\.md|overview\.md|memory_diff\.json)")
 
 
 class WriteMemory(BaseModel):
@@ -110,33 +106,3 @@ def _answer(whose: User, found: Memory) -> Response[str]:
     }
     answer = reply(200, ok(result, library().clock))
     return Response(200, "application/json", answer["body"], {"ETag": f'"{found.sha256}"'})
-
-
-@router.get("/api/v1/content/read")
-@answers(str, InvalidUri, NotFound)
-def content(uri: str) -> dict[str, Any]:
-    """The whole file at a viking:// address of the user's own: a memory with its front matter, or a text of an archive
-    (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md` or `memory_diff.json`)."""
-    whose = owner(router)
-    known = library()
-    found = _ARCHIVE_FILE.fullmatch(_below(uri, whose))
-    if found is not None:
-        return ok(archive.read_file(known, whose, *found.groups()), known.clock)
-    return ok(render(memory.read(known, whose, _path_of(uri, whose))), known.clock)
-
-
-def _below(uri: str, whose: User) -> str:
-    """What stands behind the user's own root in an address. Another user's is not found."""
-    root = f"viking://user/{whose.user_id}/"
-    if not uri.startswith("viking://"):
-        raise InvalidUri(f"not a viking:// address: {uri[:200]!r}")
-    if not uri.startswith(root):
-        raise NotFound(f"there is nothing at {uri[:200]!r}")
-    return uri[len(root) :]
-
-
-def _path_of(uri: str, whose: User) -> str:
-    below = _below(uri, whose)
-    if not below.startswith("memories/"):
-        raise NotFound(f"there is nothing at {uri[:200]!r}")
-    return below.removeprefix("memories/")

@@ -1,0 +1,100 @@
+"""viking:// addresses, and where they point in a user's own tree.
+
+    viking://user/<user>/memories/<path>                           a memory, or a directory of them
+    viking://user/<user>/peers/<peer>/memories/<path>              the same as memories/peers/<peer>/<path>
+    viking://user/<user>/sessions/<id>/archives/<archive>/<file>   a text of an archive
+    viking://~/…                                                   viking://user/<whoever asks>/…
+    viking://session/<id>/…                                        viking://user/<whoever asks>/sessions/<id>/…
+
+An address is taken literally, nothing in it is decoded: no id may contain a `/`.
+"""
+
+from urllib.parse import unquote
+
+from strandline.domain.errors import InvalidUri, NotFound
+
+SCHEME = "viking://"
+MAX_CHARS = 2048
+_OWN = frozenset("memories peers privacy resources sessions skills".split())
+_SCOPES = ("user", "session", "~", "resources", "agent")
+_NEVER = frozenset("\\\x7f") | frozenset(map(chr, range(32)))
+
+Place = tuple[str, ...]  # the segments below viking://, short forms spelled out
+
+
+def place_of(uri: str, user_id: str) -> Place:
+    """Where an address points: `()`, `("user",)`, `("user", <user>)`, `("user", <user>, "memories", …)` or
+    `("user", <user>, "sessions", …)`.
+
+    Raises InvalidUri for what is no address, NotFound for another user's and for what Strandline does not keep.
+    """
+    scope, *rest = _segments(uri) or [""]
+    if scope == "":
+        return ()
+    if scope not in _SCOPES:
+        raise invalid(uri, f"its first part is one of {', '.join(_SCOPES)}")
+    if scope == "session":
+        return ("user", user_id, "sessions", *rest)
+    if scope not in ("user", "~"):
+        raise missing(uri)
+    own = rest if scope == "~" else _below(uri, rest, user_id)
+    return ("user",) if own is None else ("user", user_id, *_canonical(uri, own))
+
+
+def _segments(uri: str) -> list[str]:
+    if not uri.startswith(SCHEME):
+        raise invalid(uri, f"it begins with {SCHEME}")
+    if len(uri) > MAX_CHARS:
+        raise invalid(uri, f"it may have {MAX_CHARS} characters")
+    below = uri[len(SCHEME) :].rstrip("/")
+    parts = below.split("/") if below else []
+    if any(_climbs(part) for part in parts):
+        raise invalid(uri, "it has no empty parts, no '.' or '..', no backslash and no control characters")
+    return parts
+
+
+def _climbs(part: str) -> bool:
+    return unquote(unquote(part)) in ("", ".", "..") or not _NEVER.isdisjoint(part)
+
+
+def _below(uri: str, parts: list[str], user_id: str) -> list[str] | None:
+    """What stands behind the user; None when no user is named."""
+    if not parts:
+        return None
+    if parts[0] == user_id:
+        return parts[1:]
+    if parts[0] in _OWN:
+        raise invalid(uri, f"name the user: {SCHEME}user/<user>/{parts[0]}, or {SCHEME}~/{parts[0]}")
+    raise missing(uri)
+
+
+def _canonical(uri: str, own: list[str]) -> list[str]:
+    if own[:1] == ["peers"]:
+        peer, rest = own[1:2], own[2:]
+        if rest and rest[0] != "memories":
+            raise missing(uri)
+        return ["memories", "peers", *peer, *rest[1:]]
+    if own and own[0] not in ("memories", "sessions"):
+        raise missing(uri)
+    return own
+
+
+def invalid(uri: str, reason: str) -> InvalidUri:
+    """The refusal of what is no address."""
+    return InvalidUri(f"not an address: {uri[:200]!r}; {reason}", uri=uri[:200], reason=reason)
+
+
+def missing(uri: str) -> NotFound:
+    """The refusal of an address where nothing is, or nothing of the caller's."""
+    return NotFound(f"there is nothing at {uri[:200]!r}", resource=uri[:200], type="file")
+
+
+def uri_of(place: Place) -> str:
+    """The address of a place."""
+    return SCHEME + "/".join(place)
+
+
+def visible(path: str, acting_peer: str | None) -> bool:
+    """Whether an acting peer may see a memory path: the user's own and its own, not another peer's. None sees all."""
+    parts = path.split("/")
+    return acting_peer is None or parts[0] != "peers" or len(parts) < 2 or parts[1] == acting_peer
