@@ -15,6 +15,7 @@ import jsonschema_rs
 from strandline.entry import openapi
 from strandline.entry.api import app
 
+JSON = "application/json"
 SPANS_SLASHES = "{path}"
 
 
@@ -58,9 +59,8 @@ def differences(method: str, path: str, status: int, headers: Mapping[str, str],
         for header, about in _response(name, status).get("headers", {}).items()
         if about["required"] and header.lower() not in headers
     ]
-    wrong = [
-        f"{e.message} at {e.instance_path}" for e in _validator(name, status).iter_errors(json.loads(text))
-    ]
+    value = json.loads(text) if _media(name, status) == JSON else text
+    wrong = [f"{e.message} at {e.instance_path}" for e in _validator(name, status).iter_errors(value)]
     return [
         *(f"{name} {status} lacks {header}" for header in wanted),
         *(f"{name} {status}: {e}" for e in wrong),
@@ -74,9 +74,14 @@ def _response(name: str, status: int) -> Any:
     return described()["components"]["responses"][reference.rpartition("/")[2]] if reference else response
 
 
+def _media(name: str, status: int) -> str:
+    (media,) = _response(name, status)["content"]
+    return str(media)
+
+
 @cache
 def _validator(name: str, status: int) -> Any:
-    schema = _response(name, status)["content"]["application/json"]["schema"]
+    schema = _response(name, status)["content"][_media(name, status)]["schema"]
     return jsonschema_rs.validator_for({**_closed(schema), "components": _closed(described()["components"])})
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
 from sys import modules
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from strandline import __version__
 from strandline.domain.errors import StrandlineError
@@ -97,7 +97,8 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
     for route in sorted(routes, key=lambda r: (r.path, r.method)):
         operation = given["paths"][route.path][route.method]
         paths.setdefault(route.path, {})[route.method] = _operation(route, operation, results[route])
-    inputs = {k: v for k, v in given["components"]["schemas"].items() if k not in POWERTOOLS_OWN}
+    held = {model.__name__ for route in routes for model in _query_models(route)}
+    inputs = {k: v for k, v in given["components"]["schemas"].items() if k not in {*POWERTOOLS_OWN, *held}}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -144,12 +145,32 @@ def _operation(route: Route, given: Schema, result: Schema) -> Schema:
         "tags": [route.group],
         "summary": summary,
         "description": about,
-        "parameters": [*given.get("parameters", ()), *shared],
+        "parameters": [*_parameters(route, given), *shared],
         "requestBody": given.get("requestBody"),
         "responses": {"200": _good(route.answers, result), **_refused(route.errors)},
         "security": [] if route.answers.bare else None,
     }
     return {name: value for name, value in made.items() if value is not None}
+
+
+def _parameters(route: Route, given: Schema) -> list[Schema]:
+    """Its parameters; of those that a model holds, Powertools leaves out what the model says of them."""
+    said = {name: schema for model in _query_models(route) for name, schema in _properties(model).items()}
+    return [
+        {**parameter, "schema": said.get(parameter["name"], parameter["schema"])}
+        for parameter in given.get("parameters", ())
+    ]
+
+
+def _query_models(route: Route) -> list[type[BaseModel]]:
+    hints = get_type_hints(route.function, include_extras=True).values()
+    marked = [get_args(hint) for hint in hints if hasattr(hint, "__metadata__")]
+    return [of for of, *_ in marked if isinstance(of, type) and issubclass(of, BaseModel)]
+
+
+def _properties(model: type[BaseModel]) -> Schema:
+    properties: Schema = _tidy(model.model_json_schema())["properties"]
+    return properties
 
 
 def _words(function: Callable[..., Any]) -> tuple[str, str]:

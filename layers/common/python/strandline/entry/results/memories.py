@@ -1,10 +1,13 @@
 """Memories as they are shown."""
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 
 class MemoryRow(TypedDict):
-    """A memory in a list. `lines` counts those that cite messages."""
+    """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
+    (missing while an older index has not been rewritten)."""
 
     path: str
     uri: str
@@ -17,6 +20,7 @@ class MemoryRow(TypedDict):
     expires_at: str | None
     sha256: str
     lines: int
+    size: NotRequired[int]
 
 
 class CitedArchive(TypedDict):

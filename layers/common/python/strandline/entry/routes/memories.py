@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument, NotFound
+from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument
 from strandline.domain.memory import Memory
 from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
