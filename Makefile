@@ -1,4 +1,4 @@
-# One word each: setup run test check format bench build deploy lock clean. CI uses the same words.
+# One word each: setup run test check format openapi bench build deploy lock clean. CI uses the same words.
 # Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
 PYTHON ?= python3
 
@@ -9,10 +9,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench build deploy lock clean
+.PHONY: help setup run test check format openapi bench build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | format | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | format | openapi | bench | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -47,10 +47,14 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cfn-lint template.yaml --regions us-east-1 $(addprefix --append-rules ,$(wildcard infra/rules))
+	$(BIN)/python -m infra.openapi
 
 format: setup
 	$(BIN)/ruff check --fix --exit-zero --quiet .
 	$(BIN)/ruff format .
+
+openapi: setup
+	$(BIN)/python -m infra.openapi write
 
 bench: setup
 	$(BIN)/python -m tests.perf
