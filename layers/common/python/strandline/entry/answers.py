@@ -72,5 +72,5 @@ def errors_of(route: Callable[..., Any], path: str, method: str) -> Errors:
     if known.bare:
         return ()
     named = WITH_NAME if "{" in path else ()
-    body = WITH_BODY if method in ("post", "put") else ()
+    body = WITH_BODY if method in ("post", "put", "patch") else ()
     return tuple(dict.fromkeys((*EVERYWHERE, *named, *body, *known.errors)))

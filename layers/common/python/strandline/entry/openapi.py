@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from inspect import getdoc
-from sys import modules
 from typing import Any, get_args, get_type_hints
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver
@@ -23,6 +22,7 @@ from strandline.entry.results.envelope import Error
 
 Schema = dict[str, Any]
 
+PREFIX = "/api/v1/"
 COMPONENTS = "#/components/schemas/"
 POWERTOOLS_OWN = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
 SECURITY = {
@@ -78,8 +78,14 @@ class Route:
 
     @property
     def group(self) -> str:
-        """The name of the file it stands in."""
-        return self.function.__module__.rpartition(".")[2]
+        """What it is about: `sessions`; `service` for what stands outside of the API itself."""
+        inside = self.path.removeprefix(PREFIX)
+        return "service" if inside == self.path else inside.split("/")[0]
+
+    @property
+    def identity(self) -> str:
+        """Stays as it is when functions move from file to file, for generated clients call methods by it."""
+        return f"{self.group}_{self.function.__name__.removesuffix(f'_{self.group}')}"
 
 
 @cache
@@ -141,7 +147,7 @@ def _operation(route: Route, given: Schema, result: Schema) -> Schema:
         [] if route.answers.bare else [{"$ref": f"#/components/parameters/{name}"} for name in PARAMETERS]
     )
     made: Schema = {
-        "operationId": f"{route.group}_{route.function.__name__}",
+        "operationId": route.identity,
         "tags": [route.group],
         "summary": summary,
         "description": about,
@@ -244,8 +250,7 @@ def _refusal(errors: list[type[StrandlineError]]) -> Schema:
 
 
 def _tags(routes: Iterable[Route]) -> list[Schema]:
-    groups = {route.group: route.function.__module__ for route in routes}
-    return [{"name": name, "description": getdoc(modules[module])} for name, module in sorted(groups.items())]
+    return [{"name": name} for name in sorted({route.group for route in routes})]
 
 
 def _tidy(value: Any) -> Any:
