@@ -106,11 +106,11 @@ def _answer(change: _Change, where: str) -> Iterator[str]:
     """What stands under 200. Every other answer is the envelope of an error."""
     before = _found(change.before["responses"]["200"], change.old)
     now = _found(change.now["responses"].get("200", {}), change.new)
-    inner = now.get("content", {}).get(JSON)
-    if inner is None:
-        yield f"{where}: answers no {JSON} any more"
-        return
+    for media, outer in before["content"].items():
+        inner = now.get("content", {}).get(media)
+        if inner is None:
+            yield f"{where}: answers no {media} any more"
+            return
+        yield from change.answers.differences(inner["schema"], outer["schema"], f"{where}: answer")
     for name in sorted(set(before.get("headers", {})) - set(now.get("headers", {}))):
         yield f"{where}: answers no header {name} any more"
-    outer = before["content"][JSON]["schema"]
-    yield from change.answers.differences(inner["schema"], outer, f"{where}: answer")
