@@ -1,21 +1,15 @@
-"""What every importer yields, and how it says that a file cannot be imported."""
+"""What every importer yields, and how it says that something cannot be imported."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from strandline_sdk.model import Message
 
 _LONGEST_PEER = 128
-
-
-@dataclass(frozen=True)
-class ImportedSession:
-    """One session to store. `conversation` names the conversation that it is a part of."""
-
-    session_id: str
-    conversation: str
-    messages: list[Message]
+T = TypeVar("T")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True)
@@ -25,6 +19,11 @@ class Place:
     path: Path
     steps: tuple[str, ...] = ()
 
+    @property
+    def stem(self) -> str:
+        """The file's name without what says that it is JSON or packed."""
+        return Path(self.path.name.removesuffix(".gz")).stem
+
     def at(self, step: str) -> "Place":
         return Place(self.path, (*self.steps, step))
 
@@ -32,19 +31,44 @@ class Place:
         return ", ".join((str(self.path), *self.steps))
 
 
+@dataclass(frozen=True)
+class ImportedSession:
+    """One session to store, its messages each with its place. `conversation` names what it is a part of."""
+
+    session_id: str
+    conversation: str
+    messages: list[Message]
+    places: list[Place] = field(default_factory=list, compare=False)
+
+
 class InputError(Exception):
-    """A file that cannot be imported: where, why, and what to do about it."""
+    """Something that cannot be imported: where it stands, why, and what to do about it."""
 
     def __init__(self, place: Place, problem: str) -> None:
         super().__init__(f"{place}: {problem}")
 
 
+Bad = Callable[[InputError], None]
+"""Hears of everything that cannot be imported. Reading goes on behind it, unless it raises the error."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """A JSON value of a file: an item of its top-level list, one of its lines, or the whole of it."""
+    """A value of a file: an item of its top-level list, one of its lines, or the whole of it."""
 
     value: Any
     place: Place
+
+
+def attempts(convert: Callable[[T], S], items: Iterable[T], bad: Bad) -> Iterator[S]:
+    """What the items convert to, without those that cannot be imported."""
+    for item in items:
+        try:
+            converted = convert(item)
+        except InputError as error:
+            bad(error)
+        else:
+            yield converted
 
 
 def peer(speaker: str, place: Place) -> str:

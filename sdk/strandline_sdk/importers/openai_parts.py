@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from strandline_sdk.importers.imported import Entry, InputError, Place
-from strandline_sdk.importers.source import loads
+from strandline_sdk.importers.chat import Calls
+from strandline_sdk.importers.imported import Entry, InputError, Place, peer
+from strandline_sdk.importers.json_list import loads
 from strandline_sdk.model import Message, Part, Role
 
 ROLES: dict[str, Role] = {
@@ -26,21 +27,27 @@ _MEDIA = {
     "file": "[file]",
     "input_file": "[file]",
 }
+# Of another format, whose file began as this one may.
+_ANTHROPIC = ("tool_use", "tool_result", "thinking", "image", "document")
 
 
-def body(entry: Entry, tools: dict[str, str]) -> Message | None:
-    """Role and content or parts; None when the message says nothing.
-
-    `tools` maps the ids of the calls so far to their tools' names, and is added to. Raises InputError.
-    """
+def body(entry: Entry, calls: Calls) -> Message | None:
+    """Role, content or parts, and peer; None when the message says nothing. Raises InputError."""
     source, place = entry.value, entry.place
     if not isinstance(source, dict) or source.get("role") not in ROLES:
         raise InputError(place, f"must be an object whose 'role' is one of {', '.join(ROLES)}")
     role = ROLES[source["role"]]
     if role == "tool":
-        return {"role": role, "parts": [_result(source, tools, place)]}
-    parts = [*_content(source, place), *_calls(source, tools, place)]
-    if isinstance(source.get("content"), str) and len(parts) == 1 and parts[0]["type"] == "text":
+        return {"role": role, "parts": [_result(source, calls, place)]}
+    parts = [*_content(source, place), *_calls(source, calls, place)]
+    message = _message(role, parts, plain=isinstance(source.get("content"), str))
+    if message and role == "user" and source.get("name"):
+        message["peer_id"] = peer(str(source["name"]), place)
+    return message
+
+
+def _message(role: Role, parts: list[Part], *, plain: bool) -> Message | None:
+    if plain and len(parts) == 1 and parts[0]["type"] == "text":
         return {"role": role, "content": parts[0]["text"]}
     return {"role": role, "parts": parts} if parts else None
 
@@ -68,7 +75,8 @@ def _part(part: Any, place: Place) -> Iterator[Part]:
         yield from _text(part, _TEXT_FIELD[kind], place)
     else:
         known = ", ".join((*_TEXT_FIELD, *_IMAGES, *_MEDIA))
-        raise InputError(place, f"cannot import type {kind!r}: remove the part or make it one of {known}")
+        hint = "import it with --format anthropic" if kind in _ANTHROPIC else "remove the part"
+        raise InputError(place, f"cannot import type {kind!r}: {hint} or make it one of {known}")
 
 
 def _text(part: Mapping[str, Any], field: str, place: Place) -> Iterator[Part]:
@@ -90,18 +98,16 @@ def _image(part: Mapping[str, Any], place: Place) -> Part:
     return {"type": "image_url", "image_url": {"url": url, "detail": detail} if detail else {"url": url}}
 
 
-def _calls(source: Mapping[str, Any], tools: dict[str, str], place: Place) -> Iterator[Part]:
+def _calls(source: Mapping[str, Any], calls: Calls, place: Place) -> Iterator[Part]:
     for number, call in enumerate(_raw_calls(source), start=1):
         function = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise InputError(place.at(f"tool call {number}"), "must hold a 'function' with a 'name'")
-        tool_id = call.get("id") or function["name"]
-        tools[tool_id] = function["name"]
         yield {
             "type": "tool",
-            "tool_id": tool_id,
+            "tool_id": calls.called(function["name"], str(call.get("id") or function["name"])),
             "tool_name": function["name"],
-            "tool_input": _arguments(function.get("arguments", function.get("input"))),
+            "tool_input": arguments(function.get("arguments", function.get("input"))),
             "tool_status": "pending",
         }
 
@@ -114,21 +120,29 @@ def _raw_calls(source: Mapping[str, Any]) -> list[Any]:
     return calls if isinstance(calls, list) else []
 
 
-def _arguments(arguments: object) -> object:
+def arguments(written: object) -> object:
     """Arguments come as JSON text that a model wrote: what is no JSON stays text."""
     try:
-        return loads(arguments) if isinstance(arguments, str) else arguments
+        return loads(written) if isinstance(written, str) else written
     except (ValueError, RecursionError):
-        return arguments
+        return written
 
 
-def _result(source: Mapping[str, Any], tools: Mapping[str, str], place: Place) -> Part:
-    tool_id = str(source.get("tool_call_id") or source.get("name") or "")
+def _result(source: Mapping[str, Any], calls: Calls, place: Place) -> Part:
+    tool_id, tool = calls.answered(_call_id(source))
     texts = [part["text"] for part in _content(source, place) if part["type"] == "text"]
     return {
         "type": "tool",
         "tool_id": tool_id,
-        "tool_name": tools.get(tool_id) or str(source.get("name") or ""),
+        "tool_name": tool or str(source.get("name") or ""),
         "tool_output": "\n".join(texts),
         "tool_status": "completed",
     }
+
+
+def _call_id(source: Mapping[str, Any]) -> str | None:
+    """The id of the call that a result names, or, where the call had none, its tool's name."""
+    several = source.get("tool_call_ids")
+    first = several[0] if isinstance(several, list) and several else None
+    found = source.get("tool_call_id") or first or source.get("name")
+    return str(found) if found else None

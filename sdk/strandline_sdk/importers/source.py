@@ -1,56 +1,82 @@
-"""Reads a file's JSON: one document, or JSON lines, told apart by whether the first line is a whole value."""
+"""Reads a file: one JSON document, JSON lines or lines of text, told apart by how it begins; gzip is unpacked.
 
+JSON lines, lines of text and the items of a top-level list are read one by one, a document that is one object whole.
+"""
+
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
-from strandline_sdk.importers.imported import Entry, InputError, Place
+from strandline_sdk.importers.imported import Bad, Entry, InputError, Place
+from strandline_sdk.importers.json_list import ListReader, loads
 
-
-def entries(path: Path) -> Iterator[Entry]:
-    """The items of a top-level list, the lines of JSON lines (read lazily), or the document itself.
-
-    Raises InputError, with its line, for what is not JSON or not UTF-8. Lone surrogates, which cannot be stored,
-    become U+FFFD.
-    """
-    if _is_json_lines(path):
-        yield from _lines(path)
-        return
-    place = Place(path)
-    document = _parse(path.read_bytes(), place)
-    if not isinstance(document, list):
-        yield Entry(document, place)
-        return
-    for number, item in enumerate(document, start=1):
-        yield Entry(item, place.at(f"item {number}"))
+_BOM = b"\xef\xbb\xbf"
+_LONGEST_LINE = 1 << 26
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 
 
-def loads(text: str) -> Any:
-    """The JSON value of a text. Raises ValueError, also for NaN and Infinity, or RecursionError."""
-    value = json.loads(text, parse_constant=_refuse_constant)
-    return _repaired(value) if "\\ud" in text.lower() else value
-
-
-def _parse(data: bytes, place: Place) -> Any:
-    if not data.strip():
-        raise InputError(place, "the file is empty")
+def holds_json(path: Path) -> bool:
+    """Whether a file begins as JSON does; otherwise it is text. False for one that cannot be read."""
     try:
-        return loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(place, f"not UTF-8 (byte {error.start}): convert the file to UTF-8") from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(place, f"not JSON at {where}: {error.msg}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(place, f"cannot be read as JSON: {error}") from error
+        with opened(path) as stream:
+            return stream.read(1 << 16).removeprefix(_BOM).lstrip()[:1] in (b"[", b"{")
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
-def _is_json_lines(path: Path) -> bool:
+def json_entries(path: Path, place: Place, bad: Bad) -> Iterator[Entry]:
+    """The items of a top-level list, the lines of JSON lines, or the document itself.
+
+    What is not JSON or not UTF-8 is bad: a line of JSON lines by itself, elsewhere with all that follows. Lone
+    surrogates, which cannot be stored, become U+FFFD.
+    """
+    with opened(path) as stream:
+        as_lines = _is_json_lines(stream)
+    yield from _guarded(_json_lines(path, place, bad) if as_lines else _document(path, place), place, bad)
+
+
+def text_lines(path: Path, place: Place, bad: Bad) -> Iterator[Entry]:
+    """The lines of a text without their ends, blank ones too."""
+    yield from _guarded(_text_lines(path, place, bad), place, bad)
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The file's bytes, unpacked where they are gzip."""
     with path.open("rb") as stream:
-        filled = (line for line in stream if line.strip())
-        first, second = next(filled, b""), next(filled, b"")
-    return bool(second) and _is_container(first)
+        packed = stream.read(2) == b"\x1f\x8b"
+    return cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))
+
+
+def _guarded(entries: Iterator[Entry], place: Place, bad: Bad) -> Iterator[Entry]:
+    """The entries up to what ends the reading of the file."""
+    try:
+        yield from entries
+    except InputError as error:
+        bad(error)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        bad(InputError(place, f"the gzip data is cut or damaged: {error}"))
+
+
+def _is_json_lines(stream: IO[bytes]) -> bool:
+    """Several lines of which the first is a whole value, or, where that one is broken, the two behind it."""
+    try:
+        first = list(islice(_short_lines(stream), 3))
+    except (OSError, EOFError, zlib.error):
+        return False
+    return len(first) > 1 and (_is_container(first[0]) or list(map(_is_container, first[1:])) == [True, True])
+
+
+def _short_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """The lines that are not blank, up to one that is too long to be looked at."""
+    while line := stream.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            return
+        if line.strip():
+            yield line
 
 
 def _is_container(line: bytes) -> bool:
@@ -60,24 +86,63 @@ def _is_container(line: bytes) -> bool:
         return False
 
 
-def _lines(path: Path) -> Iterator[Entry]:
-    with path.open("rb") as stream:
+def _json_lines(path: Path, place: Place, bad: Bad) -> Iterator[Entry]:
+    with opened(path) as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip():
-                place = Place(path).at(f"line {number}")
-                yield Entry(_parse(line, place), place)
+                here = place.at(f"line {number}")
+                try:
+                    entry = Entry(_parsed(_decoded(line, here), here), here)
+                except InputError as error:
+                    bad(error)
+                else:
+                    yield entry
 
 
-def _repaired(value: Any) -> Any:
-    match value:
-        case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        case list():
-            return [_repaired(item) for item in value]
-        case dict():
-            return {_repaired(name): _repaired(item) for name, item in value.items()}
-    return value
+def _text_lines(path: Path, place: Place, bad: Bad) -> Iterator[Entry]:
+    filled = False
+    with opened(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            filled = filled or bool(line.strip())
+            here = place.at(f"line {number}")
+            try:
+                entry = Entry(_decoded(line, here).rstrip("\r\n"), here)
+            except InputError as error:
+                bad(error)
+            else:
+                yield entry
+    if not filled:
+        raise InputError(place, "the file is empty")
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON: replace it by null or a string")
+def _document(path: Path, place: Place) -> Iterator[Entry]:
+    with opened(path) as stream:
+        reader = ListReader(stream, place)
+        if reader.begins():
+            for number, item in enumerate(reader, start=1):
+                yield Entry(item, place.at(f"item {number}"))
+            return
+    with opened(path) as stream:
+        yield Entry(_parsed(_decoded(stream.read(), place), place), place)
+
+
+def _decoded(data: bytes, place: Place) -> str:
+    """The text. A byte order mark is not a part of it."""
+    try:
+        if data.startswith(_WIDE_BOMS):
+            raise UnicodeDecodeError("utf-8", data, 0, 2, "UTF-16")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(place, f"not UTF-8 (byte {error.start}): convert the file to UTF-8") from error
+
+
+def _parsed(text: str, place: Place) -> Any:
+    if not text.strip():
+        raise InputError(place, "the file is empty")
+    try:
+        return loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(place, f"not JSON at {where}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(place, f"cannot be read as JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""Times of exports as RFC 3339 in UTC with milliseconds, the form in which messages carry them."""
+"""Times of exports as RFC 3339 with milliseconds, the form in which messages carry them."""
 
 import re
 from datetime import UTC, datetime
@@ -14,9 +14,12 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def stamp(at: datetime) -> str:
-    """`2023-05-08T13:56:00.000Z`; a time without an offset is taken as UTC."""
-    utc = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """`2023-05-08T13:56:00.000Z`, or with its offset, since "yesterday" counts from the speaker's own day.
+
+    A time without an offset is taken as UTC.
+    """
+    whole = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+    return whole.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def from_export(value: object, place: Place) -> str:

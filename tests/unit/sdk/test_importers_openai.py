@@ -48,12 +48,12 @@ def test_json_lines_of_messages_are_one_session_of_conversations_many(tmp_path: 
 
 def test_lines_are_read_only_when_they_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    path.write_text(json.dumps([HELLO]) + "\n" + json.dumps([HELLO]) + "\nbroken", encoding="utf-8")
+    path.write_text((json.dumps([HELLO]) + "\n") * 1000 + "broken", encoding="utf-8")
     sessions = read_sessions(path)
     assert next(sessions).session_id == f"log-1-{OPENING}"
     assert next(sessions).session_id == f"log-2-{OPENING}"
-    with pytest.raises(InputError, match=r"log.jsonl, line 3: not JSON at line 1, column 1"):
-        next(sessions)
+    with pytest.raises(InputError, match=r"log.jsonl, line 1001: not JSON at line 1, column 1"):
+        list(sessions)
 
 
 def test_an_empty_conversation_is_passed_over_but_counted(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_the_name_of_a_user_is_the_peer(tmp_path: Path) -> None:
         {"created_at": 1709371800},
         {"timestamp": 1709371800000},
         {"timestamp": "1709371800"},
-        {"created_at": "2024-03-02T10:30:00+01:00"},
+        {"created_at": "2024-03-02T09:30:00+00:00"},
         {"created_at": "2024-03-02 09:30:00"},
         {"created_at": None, "timestamp": "2024-03-02T09:30:00Z"},
     ],
@@ -92,6 +92,11 @@ def test_times_are_kept(tmp_path: Path, time: dict[str, Any]) -> None:
     assert message_of(tmp_path, {**HELLO, **time})["created_at"] == "2024-03-02T09:30:00.000Z"
     (session,) = imported(tmp_path, [{"messages": [HELLO], **time}])
     assert session.messages[0]["created_at"] == "2024-03-02T09:30:00.000Z"
+
+
+def test_the_offset_of_a_time_is_kept(tmp_path: Path) -> None:
+    message = message_of(tmp_path, {**HELLO, "timestamp": "2024-03-02T00:30:00+05:30"})
+    assert message["created_at"] == "2024-03-02T00:30:00.000+05:30"
 
 
 def test_a_fraction_of_a_second_is_kept(tmp_path: Path) -> None:
@@ -243,7 +248,10 @@ def test_an_item_that_is_no_conversation_is_reported(tmp_path: Path) -> None:
         ("[]".encode("utf-16"), r"not UTF-8 \(byte 0\): convert the file to UTF-8"),
         (b'[{"role": "user", "content": NaN}]', "NaN is not JSON: replace it by null"),
         (b"[" * 100_000, "cannot be read as JSON"),
-        (b'{"title": "x"}', r"not one of the known formats \(locomo, openai\)"),
+        (
+            b'{"title": "x"}',
+            r"not one of the known formats \(openai, anthropic, sharegpt, claude-code, locomo, plain\)",
+        ),
         (b"7", "not one of the known formats"),
     ],
 )
