@@ -1,6 +1,9 @@
 """The backends every port's suite runs on. A further one is a `Backend` and a name in BACKENDS.
 
-Only the fake and ministack are atomic under threads: tests of concurrency leave moto out (`atomic_backend`).
+fake        tests/fakes
+moto        in this process; not atomic under threads, so tests of concurrency leave it out (`atomic_backend`)
+ministack   a server: its S3, DynamoDB and SQS
+local       what the local run stands on: SeaweedFS as S3, DynamoDB and SQS of ministack behind a journal
 """
 
 import os
@@ -8,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +26,7 @@ import pytest
 from botocore.config import Config
 from moto.core.botocore_stubber import BotocoreStubber
 
+from infra.local.emulators import Emulators
 from strandline.adapters import aws
 from strandline.adapters.dynamodb import DynamoItems
 from strandline.adapters.s3 import S3Objects
@@ -30,9 +34,10 @@ from strandline.adapters.sqs import SqsQueue
 from strandline.ports import Items, ObjectStore, Queue
 from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
 
-BACKENDS = ("fake", "moto", "ministack")
-MINISTACK = Path(__file__).parents[2] / ".venv-emulator" / "bin" / "ministack"
-ACCOUNT = "123456789012"
+BACKENDS = ("fake", "moto", "ministack", "local")
+SERVICES = ("s3", "dynamodb", "sqs")
+EMULATORS = Path(__file__).parents[2] / ".venv-emulator" / "bin"
+CREDENTIALS = {"access_key": "local", "secret_key": "local"}  # what SeaweedFS is told to expect
 
 
 @dataclass(frozen=True)
@@ -69,23 +74,31 @@ def aws_session() -> botocore.session.Session:
     """One for all tests, since loading the services' models takes 0.3 s. Made after moto's import, which hooks
     itself into sessions to come."""
     session = botocore.session.Session()
-    session.set_credentials(ACCOUNT, "testing")
+    session.set_credentials(**CREDENTIALS)
     return session
 
 
 class Aws:
-    """The adapters, over whatever answers at `endpoint` (None: moto, in this process)."""
+    """The adapters, over whatever answers at these endpoints (by service; none: moto, in this process)."""
 
-    def __init__(self, endpoint: str | None = None) -> None:
-        self._endpoint = endpoint
+    def __init__(self, endpoints: Mapping[str, str] | None = None) -> None:
+        self._endpoints = endpoints or {}
+        self._buckets: list[str] = []
+
+    def close(self) -> None:
+        """Removes the buckets with all that is in them: SeaweedFS has room for a few at a time."""
+        for bucket in self._buckets:
+            self.client("s3").delete_bucket(Bucket=bucket)
 
     def client(self, service: str, config: Config = aws.REPEATING) -> Any:
-        return aws_session().create_client(service, "us-east-1", endpoint_url=self._endpoint, config=config)
+        endpoint = self._endpoints.get(service)
+        return aws_session().create_client(service, "us-east-1", endpoint_url=endpoint, config=config)
 
     def objects(self) -> ObjectStore:
         bucket = f"bucket-{uuid4().hex}"
         s3 = self.client("s3")
         s3.create_bucket(Bucket=bucket)
+        self._buckets.append(bucket)
         s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
         return S3Objects(bucket, lambda config: self.client("s3", config))
 
@@ -145,10 +158,24 @@ def moto_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
 
 
 @pytest.fixture(scope="session")
+def local_endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
+    """The emulators of the local run, ended with the session."""
+    if not EMULATORS.exists():
+        pytest.skip(f"{EMULATORS} is missing: make setup")
+    directory = tmp_path_factory.mktemp("emulators")
+    emulators = Emulators(EMULATORS, directory, directory)
+    try:
+        emulators.wait()
+        yield {service: emulators.environment[f"AWS_ENDPOINT_URL_{service.upper()}"] for service in SERVICES}
+    finally:
+        emulators.stop()
+
+
+@pytest.fixture(scope="session")
 def ministack_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An emulator in a process of its own, on a free port of loopback, ended with the session."""
-    if not MINISTACK.exists():
-        pytest.skip(f"{MINISTACK} is missing: make setup")
+    if not (EMULATORS / "ministack").exists():
+        pytest.skip(f"{EMULATORS} is missing: make setup")
     directory = tmp_path_factory.mktemp("ministack")
     port = _free_port()
     environment = {
@@ -160,7 +187,9 @@ def ministack_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         "IOT_MTLS_ENABLED": "0",
     }
     with (directory / "log").open("wb") as log:
-        process = subprocess.Popen([MINISTACK], env=environment, cwd=directory, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [EMULATORS / "ministack"], env=environment, cwd=directory, stdout=log, stderr=log
+        )
         try:
             _wait_for(f"http://127.0.0.1:{port}", process)
             yield f"http://127.0.0.1:{port}"
@@ -192,7 +221,13 @@ def _backend(name: str, request: pytest.FixtureRequest) -> Backend:
     if name == "moto":
         moto_backend: Aws = request.getfixturevalue("moto_backend")
         return moto_backend
-    return Fakes() if name == "fake" else Aws(request.getfixturevalue("ministack_endpoint"))
+    if name == "local":
+        local_backend = Aws(request.getfixturevalue("local_endpoints"))
+        request.addfinalizer(local_backend.close)
+        return local_backend
+    if name == "ministack":
+        return Aws(dict.fromkeys(SERVICES, request.getfixturevalue("ministack_endpoint")))
+    return Fakes()
 
 
 @pytest.fixture(params=BACKENDS)

@@ -17,7 +17,7 @@ def store(request: pytest.FixtureRequest) -> S3Objects:
     backend: Backend = (
         request.getfixturevalue("moto_backend")
         if request.param == "moto"
-        else Aws(request.getfixturevalue("ministack_endpoint"))
+        else Aws({"s3": request.getfixturevalue("ministack_endpoint")})
     )
     objects = backend.objects()
     assert isinstance(objects, S3Objects)
