@@ -169,6 +169,10 @@ def test_a_limit(alice: Client, limit: int) -> None:
         {"filter": []},
         {"since": "yesterday"},
         {"context_type": "nonsense"},
+        {"context_type": ["memory", "nonsense"]},
+        {"level": 3},
+        {"node_limit": 201},
+        {"target_uri": 7},
         {"session_id": "a/b"},
     ],
 )
@@ -176,9 +180,16 @@ def test_a_search_that_is_none(alice: Client, fields: Any) -> None:
     assert alice.post("/search/find", {"query": "x", **fields}).refusal == (400, "INVALID_ARGUMENT")
 
 
-@pytest.mark.parametrize("uri", ["viking://user/bob/memories/", "http://x", "viking://user/alice/sessions/"])
-def test_a_target_that_is_not_mine(alice: Client, uri: str) -> None:
-    assert alice.post("/search/find", {"query": "x", "target_uri": uri}).refusal == (400, "INVALID_URI")
+@pytest.mark.parametrize("uri", ["http://x", "viking://user/memories", "viking://user/alice/../bob"])
+def test_a_target_that_is_no_address(alice: Client, uri: str) -> None:
+    for target in (uri, ["viking://~", uri]):
+        answer = alice.post("/search/find", {"query": "x", "target_uri": target})
+        assert answer.refusal == (400, "INVALID_URI")
+
+
+@pytest.mark.parametrize("uri", ["viking://user/bob/memories/", "viking://resources", "viking://~/skills"])
+def test_a_target_that_is_not_mine(alice: Client, uri: str) -> None:  # B-A14
+    assert alice.post("/search/find", {"query": "x", "target_uri": uri}).refusal == (404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from strandline.domain.address import visible
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all
@@ -24,16 +25,38 @@ FILTERS = ("type", "peer", "session_id", "role", "peer_id", "archive")
 
 
 @dataclass(frozen=True)
+class Scope:
+    """Where to look: directories of memories ("" is all), and sessions, each None for everywhere. An acting peer sees
+    no other peer's memories."""
+
+    directories: frozenset[str] | None = None
+    sessions: frozenset[str] | None = None
+    acting_peer: str | None = None
+
+    def holds(self, document: Document) -> bool:
+        if document.attributes["context_type"] == "message":
+            return self.sessions is None or document.attributes["session_id"] in self.sessions
+        path = document.group
+        return visible(path, self.acting_peer) and (
+            self.directories is None or any(within(path, directory) for directory in self.directories)
+        )
+
+
+def within(path: str, directory: str) -> bool:
+    """Whether a memory path is that directory (or file), or below it."""
+    return not directory or path == directory or path.startswith(f"{directory}/")
+
+
+@dataclass(frozen=True)
 class Query:
-    """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive;
-    `prefix` is a memory path prefix."""
+    """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive."""
 
     text: str
     context_type: Literal["memory", "message"] = "memory"
     limit: int = 10
     score_threshold: float | None = None
     session_id: str | None = None
-    prefix: str = ""
+    scope: Scope = Scope()
     since: str | None = None
     until: str | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +105,7 @@ def _accept(query: Query) -> Callable[[Document], bool]:
     def accept(document: Document) -> bool:
         at = document.attributes.get("at") or document.attributes.get("created_at") or ""
         return (
-            document.group.startswith(query.prefix)
+            query.scope.holds(document)
             and all(document.attributes.get(name) == value for name, value in query.filters.items())
             and (query.since is None or str(at) >= query.since)
             and (query.until is None or str(at) <= query.until)

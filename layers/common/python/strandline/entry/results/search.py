@@ -16,11 +16,15 @@ class Span(TypedDict):
 
 
 class MemoryHit(TypedDict):
-    """A memory line. `category` is the memory's type; a line of somebody's own has no sources."""
+    """A memory line. `category` is the memory's type; a line of somebody's own has no sources. Every hit is a detail
+    (level 2), and there is no overview of it. `content` is the whole memory's, when it was asked for."""
 
     context_type: Literal["memory"]
+    level: Literal[2]
     score: float
     abstract: str
+    overview: None
+    content: NotRequired[str]
     uri: str
     category: str
     title: str
@@ -33,8 +37,10 @@ class MessageHit(TypedDict):
     """A raw message."""
 
     context_type: Literal["message"]
+    level: Literal[2]
     score: float
     abstract: str
+    overview: None
     uri: str
     category: Literal["message"]
     session_id: str

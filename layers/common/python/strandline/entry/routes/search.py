@@ -1,80 +1,175 @@
 """Search over memories and raw messages."""
 
-from typing import Any, Literal
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from strandline.domain.errors import InvalidUri, NotFound
-from strandline.domain.message import Identifier, Moment
+from strandline.domain.address import place_of
+from strandline.domain.errors import InvalidArgument, InvalidUri, NotFound, Unimplemented
+from strandline.domain.message import MAX_ANSWER_BYTES, Identifier, Moment
 from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.search import Found
-from strandline.entry.routes.asking import new_router, owner
+from strandline.entry.routes.asking import acting_peer, new_router, owner
 from strandline.entry.wiring import library
+from strandline.pipeline import memory
 from strandline.pipeline.diff import archive_id, memory_uri, session_uri
-from strandline.pipeline.search import Query, run_search
+from strandline.pipeline.search import Query, Scope, run_search
 from strandline.storage.layout import User
 
 router = new_router()
 
+MAX_HITS = 200
+DETAIL = 2
+_AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def _ago(text: str) -> str:
+    if _AGO.fullmatch(text) is None:
+        raise ValueError("is neither a time nor as long ago as '30m', '2h' or '7d'")
+    return text
+
+
+Ago = Annotated[str, AfterValidator(_ago)]
+Kind = Literal["memory", "message", "resource", "skill"]
+Uri = Annotated[str, Field(max_length=2048)]
+Level = Literal[0, 1, 2, "0", "1", "2"]
+
 
 class Find(BaseModel):
-    """`since` and `until` bound the time of the conversation; `filter` names attributes a hit must have."""
+    """What to look for. `since` and `until` bound the time of the conversation: a time, or how long ago (`7d`).
+    `filter` names attributes a hit must have. `target_uri` is one address or several: directories of memories, single
+    ones, or sessions. `node_limit` goes before `limit`. `read_content` puts whole memories beside their lines."""
 
     model_config = ConfigDict(extra="ignore")
 
-    query: str = Field(min_length=1, max_length=10_000)
-    target_uri: str | None = None
-    limit: int = Field(default=10, ge=1, le=200)
+    query: str = Field(default="", max_length=10_000)
+    target_uri: Uri | Annotated[list[Uri], Field(max_length=100)] | None = None
+    limit: int = Field(default=10, ge=1, le=MAX_HITS)
+    node_limit: int | None = Field(default=None, ge=1, le=MAX_HITS)
     score_threshold: float | None = None
     filter: dict[str, str | int | bool | None] = Field(default_factory=dict)
-    since: Moment | None = None
-    until: Moment | None = None
+    since: Moment | Ago | None = None
+    until: Moment | Ago | None = None
     session_id: Identifier | None = None
-    context_type: Literal["memory", "message"] = "memory"
+    context_type: Kind | Annotated[list[Kind], Field(max_length=4)] | None = None
+    level: Level | Annotated[list[Level], Field(max_length=3)] | None = None
+    read_content: bool = False
     explain: bool = False
+    image_url: Any = None
+    tags: list[str] | None = None
+    mode: str | None = None
+
+    @property
+    def kinds(self) -> set[Kind]:
+        """What is looked for; nothing when only summaries are, as there are none."""
+        asked = self.level if isinstance(self.level, list) else [self.level]
+        if self.level is not None and DETAIL not in asked and str(DETAIL) not in asked:
+            return set()
+        named = self.context_type if isinstance(self.context_type, list) else [self.context_type]
+        return {kind for kind in named if kind} or {"memory"}
+
+    @property
+    def targets(self) -> list[str]:
+        given = self.target_uri if isinstance(self.target_uri, list) else [self.target_uri]
+        return [uri for uri in given if uri]
 
 
 @router.post("/api/v1/search/find")
-@answers(Found, InvalidUri, NotFound)
+@answers(Found, InvalidUri, NotFound, Unimplemented)
 def find(body: Find) -> dict[str, Any]:
-    """The best memory lines or messages for a query."""
+    """The best memory lines or messages for a query. Of several kinds, the scores of each are on its own scale."""
     whose = owner(router)
     known = library()
-    hits = [_shown(hit, whose, explain=body.explain) for hit in run_search(known, whose, _query(body, whose))]
-    return ok({"memories": hits, "resources": [], "skills": [], "total": len(hits)}, known.clock)
+    _check(body)
+    wanted = [_query(body, kind, whose) for kind in ("memory", "message") if kind in body.kinds]
+    hits = [hit for query in wanted for hit in run_search(known, whose, query)]
+    best = sorted(hits, key=lambda hit: -hit.score)[: body.node_limit or body.limit]
+    rows = [_shown(hit, whose, explain=body.explain) for hit in best]
+    if body.read_content:
+        _add_content(rows, best, whose)
+    return ok({"memories": rows, "resources": [], "skills": [], "total": len(rows)}, known.clock)
 
 
 @router.post("/api/v1/search/search")
-@answers(Found, InvalidUri, NotFound)
+@answers(Found, InvalidUri, NotFound, Unimplemented)
 def search(body: Find) -> dict[str, Any]:
-    """The same as find."""
+    """The same as find: a session's id adds its live messages to what is searched, it does not change the query."""
     return find(body)
 
 
-def _query(body: Find, whose: User) -> Query:
+def _check(body: Find) -> None:
+    if body.image_url is not None:
+        raise Unimplemented("images are not searched; ask with words")
+    if body.tags:
+        raise Unimplemented("there are no tags; ask without them")
+    if body.mode == "context":
+        raise Unimplemented("a context is not made by search; ask GET /sessions/{id}/context")
+    if not body.query:
+        raise InvalidArgument("query: say what to look for", field="query")
+
+
+def _query(body: Find, kind: Literal["memory", "message"], whose: User) -> Query:
     return Query(
         text=body.query,
-        context_type=body.context_type,
-        limit=body.limit,
+        context_type=kind,
+        limit=body.node_limit or body.limit,
         score_threshold=body.score_threshold,
         session_id=body.session_id,
-        prefix=_prefix(body.target_uri, whose),
-        since=stamp(body.since) if body.since else None,
-        until=stamp(body.until) if body.until else None,
+        scope=_scope(body.targets, whose),
+        since=_time(body.since),
+        until=_time(body.until),
         filters=body.filter,
     )
 
 
-def _prefix(uri: str | None, whose: User) -> str:
-    root = memory_uri(whose.user_id, "")
-    if uri is None or uri.rstrip("/") + "/" == root:
+def _time(given: datetime | str | None) -> str | None:
+    if isinstance(given, datetime):
+        return stamp(given)
+    found = _AGO.fullmatch(given or "")
+    if found is None:
+        return None
+    try:
+        return stamp(library().clock.now() - timedelta(**{_UNITS[found[2]]: int(found[1])}))
+    except OverflowError:
         return ""
-    if not uri.startswith(root):
-        raise InvalidUri(f"target_uri must begin with {root}")
-    return uri[len(root) :]
+
+
+def _scope(targets: Iterable[str], whose: User) -> Scope:
+    places = [place_of(uri, whose.user_id)[2:] for uri in targets]
+    peer = acting_peer(router)
+    if not places or () in places:
+        return Scope(acting_peer=peer)
+    directories = {"/".join(place[1:]) for place in places if place[0] == "memories"}
+    sessions = {place[1] for place in places if place[0] == "sessions" and len(place) > 1}
+    everything = ("sessions",) in places
+    return Scope(frozenset(directories), None if everything else frozenset(sessions), peer)
+
+
+def _add_content(rows: list[dict[str, Any]], hits: list[Hit], whose: User) -> None:
+    """Puts whole memories beside their lines, best first, while they fit into the answer."""
+    room = MAX_ANSWER_BYTES
+    texts: dict[str, str] = {}
+    for row, hit in zip(rows, hits, strict=True):
+        path = hit.document.group
+        if row["context_type"] == "memory":
+            texts.setdefault(path, _text(whose, path))
+            room -= len(texts[path].encode())
+            if room >= 0 and texts[path]:
+                row["content"] = texts[path]
+
+
+def _text(whose: User, path: str) -> str:
+    try:
+        return memory.read(library(), whose, path).body
+    except NotFound:
+        return ""
 
 
 def _shown(hit: Hit, whose: User, *, explain: bool) -> dict[str, Any]:
@@ -82,8 +177,10 @@ def _shown(hit: Hit, whose: User, *, explain: bool) -> dict[str, Any]:
     shown = _message(hit, whose) if attributes["context_type"] == "message" else _memory(hit, whose)
     row = {
         "context_type": attributes["context_type"],
+        "level": DETAIL,
         "score": hit.score,
         "abstract": hit.document.text,
+        "overview": None,
         **shown,
     }
     return {**row, "explain": dict(hit.explain)} if explain else row
