@@ -38,7 +38,6 @@ def _ago(text: str) -> str:
 
 Ago = Annotated[str, AfterValidator(_ago)]
 Kind = Literal["memory", "message", "resource", "skill"]
-Uri = Annotated[str, Field(max_length=2048)]
 Level = Literal[0, 1, 2, "0", "1", "2"]
 
 
@@ -50,7 +49,7 @@ class Find(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: str = Field(default="", max_length=10_000)
-    target_uri: Uri | Annotated[list[Uri], Field(max_length=100)] | None = None
+    target_uri: str | Annotated[list[str], Field(max_length=100)] | None = None
     limit: int = Field(default=10, ge=1, le=MAX_HITS)
     node_limit: int | None = Field(default=None, ge=1, le=MAX_HITS)
     score_threshold: float | None = None
