@@ -12,6 +12,7 @@ import httpx
 from strandline_sdk.client import Client
 from strandline_sdk.errors import ApiError
 from strandline_sdk.importers import InputError
+from strandline_sdk.transport import Retry
 
 _JSON = "strandline_sdk.json"
 
@@ -26,12 +27,19 @@ class Settings:
     user: str | None = None
     transport: httpx.BaseTransport | None = None
 
-    def client(self) -> Client:
+    def client(self, retry: Retry | None = None) -> Client:
         """A client; a usage error when there is no key or a value cannot be sent."""
         if not self.key:
             raise click.UsageError("no key: set STRANDLINE_KEY or give --key")
         try:
-            return Client(self.url, self.key, account=self.account, user=self.user, transport=self.transport)
+            return Client(
+                self.url,
+                self.key,
+                account=self.account,
+                user=self.user,
+                retry=retry or Retry(),
+                transport=self.transport,
+            )
         except ValueError as error:
             raise click.UsageError(str(error)) from error
 

@@ -1,8 +1,11 @@
 """`strandline import`."""
 
+import shutil
+import sys
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,80 +13,92 @@ from typing import Any
 import click
 
 from strandline_sdk.cli.base import Command, Settings, pass_settings
+from strandline_sdk.cli.import_summary import Summary, summary
 from strandline_sdk.cli.output import count, emit, progress
 from strandline_sdk.cli.waiting import Outcome, outcome
 from strandline_sdk.client import Client
-from strandline_sdk.importers import FORMATS, ImportedSession, InputError, Place, read_sessions
+from strandline_sdk.errors import ApiError
+from strandline_sdk.importers import FORMATS, Bad, ImportedSession, InputError, Place, read_sessions
+from strandline_sdk.importers.limits import fitting
 from strandline_sdk.importers.session_ids import accepted
+from strandline_sdk.transport import Retry
 from strandline_sdk.upload import Uploaded, Uploader
 
-UNFINISHED = "unfinished"
+STDIN = Path("-")
+_PATIENT = Retry(attempts=8)
+_SHOWN_PROBLEMS = 20
+_HOW_TO_GO_ON = "what is stored stays: the same command with --resume goes on from there"
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The command's options."""
+    """The command's options. `spool` is where stdin's bytes are, which are read twice."""
 
     files: Sequence[Path]
     format_name: str | None
+    skip_bad: bool
+    resume: bool
     session_prefix: str
     user_per_conversation: bool
     commit: bool
     wait: bool
     jobs: int
     timeout: float
+    spool: Path | None = None
 
-    def sessions(self) -> Iterator[tuple[Path, ImportedSession]]:
-        """The sessions of all files, read as they are needed, each with its file."""
+    def sessions(self, bad: Bad) -> Iterator[ImportedSession]:
+        """The sessions of all files, read as they are needed, without what cannot be imported."""
+        seen: set[str] = set()
         for path in self.files:
-            for session in read_sessions(path, self.format_name):
-                yield path, replace(session, session_id=accepted(self.session_prefix + session.session_id))
+            for found in self._read(path, bad):
+                name = accepted(self.session_prefix + found.session_id)
+                if name in seen:
+                    bad(_second(name, found, path))
+                    continue
+                seen.add(name)
+                session = fitting(replace(found, session_id=name), bad)
+                if session.messages:
+                    yield session
+
+    def _read(self, path: Path, bad: Bad) -> Iterator[ImportedSession]:
+        if path == STDIN and self.spool:
+            return read_sessions(self.spool, self.format_name, bad=bad, shown_as=Path("stdin"))
+        return read_sessions(path, self.format_name, bad=bad)
+
+
+def _second(name: str, session: ImportedSession, path: Path) -> InputError:
+    problem = f"a second session {name}: give one of the two conversations another id"
+    place = session.places[0] if session.places else Place(path)
+    return InputError(place, f"{problem}, or import this file by itself with a --session-prefix")
 
 
 @dataclass
 class _Survey:
-    """What the files hold."""
+    """What the files hold, and what of it cannot be imported."""
 
-    sessions: set[str] = field(default_factory=set)
     messages: int = 0
     conversations: set[str] = field(default_factory=set)
+    bad: list[str] = field(default_factory=list)
 
-
-@dataclass(frozen=True)
-class _Summary:
-    """What became of it: the document that `--json` prints."""
-
-    sessions: int
-    messages_stored: int
-    duplicates: int
-    tasks: Mapping[str, int]
-    seconds: float
-    messages_per_second: float
-    failures: Sequence[Mapping[str, str]]
-    archives: Mapping[str, int]
-
-    def __str__(self) -> str:
-        return "; ".join(filter(None, self._parts()))
-
-    def _parts(self) -> Iterator[str]:
-        stored = f"{count(self.messages_stored, 'message')} stored, {count(self.duplicates, 'duplicate')}"
-        yield f"{count(self.sessions, 'session')}, {stored}"
-        yield f"tasks: {_counts(self.tasks)}"
-        yield f"archives: {_counts(self.archives)}" if any(self.archives.values()) else ""
-        yield f"{self.seconds} s, {self.messages_per_second} messages/s"
-        yield count(len(self.failures), "failure") if self.failures else ""
-
-
-def _counts(by_status: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {status}" for status, number in by_status.items())
+    def note(self, error: InputError) -> None:
+        self.bad.append(str(error))
 
 
 @click.command("import", cls=Command)
 @click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
 )
 @click.option(
     "--format", "format_name", type=click.Choice(list(FORMATS)), help="Default: what a file looks like."
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out what cannot be imported; it is named on stderr.")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with an import that was interrupted: ask each session what it holds, send what it lacks.",
 )
 @click.option("--session-prefix", default="", help="Put this before every session id.")
 @click.option(
@@ -99,36 +114,77 @@ def _counts(by_status: Mapping[str, int]) -> str:
 @click.option("--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait.")
 @pass_settings
 def import_(settings: Settings, /, **options: Any) -> None:
-    """Store the conversations of FILES. Safe to repeat: what is there already is not stored again.
+    """Store the conversations of FILES, also packed by gzip; - is stdin.
 
-    All files are read before anything is stored, so that a bad one is reported first.
+    \b
+    openai       OpenAI chat messages, conversations of them, agents' logs that hold them
+    anthropic    Anthropic messages with their content blocks
+    sharegpt     ShareGPT conversations, with function calls
+    claude-code  Claude Code session logs
+    locomo       LoCoMo conversations
+    plain        lines of "role: text" or "Name: text"
+
+    Safe to repeat: what is there already is not stored again. All files are read before anything is stored, and
+    nothing is if something cannot be imported, unless you say --skip-bad.
     """
-    plan = _Plan(**options)
     started = time.monotonic()
-    survey = _survey(plan)
-    with settings.client() as client:
-        clients = _clients(client, plan, survey)
+    with _spooled(options["files"]) as spool, settings.client(_PATIENT) as client:
+        try:
+            done = _import(client, _Plan(**options, spool=spool), started)
+        except KeyboardInterrupt as interrupt:
+            raise _Interrupted(f"interrupted; {_HOW_TO_GO_ON}") from interrupt
+    emit(asdict(done), [str(done)])
+    if done.failures:
+        raise click.ClickException("\n".join(f"{f['session_id']}: {f['error']}" for f in done.failures))
+
+
+def _import(client: Client, plan: _Plan, started: float) -> Summary:
+    survey = _surveyed(plan)
+    clients = _clients(client, plan, survey)
+    try:
         uploaded = _upload(plan, survey, clients)
         outcomes = _wait(plan, uploaded, clients)
-    summary = _summary(uploaded, outcomes, time.monotonic() - started)
-    emit(asdict(summary), [str(summary)])
-    if summary.failures:
-        raise click.ClickException("\n".join(f"{f['session_id']}: {f['error']}" for f in summary.failures))
+    except ApiError as error:
+        raise click.ClickException(f"{error}\n{_HOW_TO_GO_ON}" if error.retryable else str(error)) from error
+    return summary(uploaded, outcomes, survey.bad, time.monotonic() - started)
 
 
-def _survey(plan: _Plan) -> _Survey:
-    """Reads everything once. Raises InputError, also when two sessions would become one."""
+class _Interrupted(click.ClickException):
+    exit_code = 130
+
+
+@contextmanager
+def _spooled(files: Sequence[Path]) -> Iterator[Path | None]:
+    """Where stdin's bytes are, if they are asked for."""
+    if STDIN not in files:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "stdin")
+        with path.open("wb") as spool:
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+        yield path
+
+
+def _surveyed(plan: _Plan) -> _Survey:
+    """Reads everything once. Raises ClickException if something cannot be imported and may not be left out."""
     survey = _Survey()
-    for path, session in plan.sessions():
-        if session.session_id in survey.sessions:
-            problem = f"a second session {session.session_id}: give one of the two conversations another id"
-            raise InputError(Place(path), f"{problem}, or import this file by itself with a --session-prefix")
-        survey.sessions.add(session.session_id)
+    for session in plan.sessions(survey.note):
         survey.conversations.add(session.conversation)
         survey.messages += len(session.messages)
-    if not survey.sessions:
+    if survey.bad and plan.skip_bad:
+        click.echo("\n".join(f"skipped: {line}" for line in _shown(survey.bad)), err=True)
+    elif survey.bad:
+        advice = "nothing was stored; mend what is named, or leave it out with --skip-bad"
+        raise click.ClickException("\n".join([*_shown(survey.bad), advice]))
+    if not survey.messages:
         raise InputError(Place(plan.files[0]), "no messages to import")
     return survey
+
+
+def _shown(problems: Sequence[str]) -> list[str]:
+    more = len(problems) - _SHOWN_PROBLEMS
+    return [*problems[:_SHOWN_PROBLEMS], *([f"and {count(more, 'other')}"] if more > 0 else [])]
 
 
 def _clients(client: Client, plan: _Plan, survey: _Survey) -> Mapping[str, Client]:
@@ -142,10 +198,17 @@ def _clients(client: Client, plan: _Plan, survey: _Survey) -> Mapping[str, Clien
 
 
 def _upload(plan: _Plan, survey: _Survey, clients: Mapping[str, Client]) -> list[Uploaded]:
-    sessions = (session for _, session in plan.sessions())
+    def refused(error: InputError) -> None:
+        if not plan.skip_bad:
+            raise error
+        survey.note(error)
+        click.echo(f"skipped: {error}", err=True)
+
     with progress("messages", survey.messages) as advance:
-        uploader = Uploader(lambda session: clients[session.conversation], plan.commit, advance)
-        return list(uploader.upload(sessions, plan.jobs))
+        uploader = Uploader(
+            lambda session: clients[session.conversation], plan.commit, advance, plan.resume, refused
+        )
+        return list(uploader.upload(plan.sessions(lambda _: None), plan.jobs))
 
 
 def _wait(plan: _Plan, uploaded: Sequence[Uploaded], clients: Mapping[str, Client]) -> dict[str, Outcome]:
@@ -159,42 +222,3 @@ def _wait(plan: _Plan, uploaded: Sequence[Uploaded], clients: Mapping[str, Clien
             outcomes[session.session_id] = outcome(client, session.session_id, session.task_id, deadline)
             advance(1)
     return outcomes
-
-
-def _summary(uploaded: Sequence[Uploaded], outcomes: Mapping[str, Outcome], seconds: float) -> _Summary:
-    stored = sum(session.stored for session in uploaded)
-    return _Summary(
-        sessions=sum(session.error is None for session in uploaded),
-        messages_stored=stored,
-        duplicates=sum(session.duplicates for session in uploaded),
-        tasks=_tasks(uploaded, outcomes.values()),
-        seconds=round(seconds, 2),
-        messages_per_second=round(stored / seconds, 1),
-        failures=[*_refused(uploaded), *_failed(outcomes)],
-        archives=_archives(outcomes.values()),
-    )
-
-
-def _tasks(uploaded: Sequence[Uploaded], outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """This run's tasks by status."""
-    ended = Counter(o.task["status"] if o.task else UNFINISHED for o in outcomes if o.task_id)
-    started = sum(session.task_id is not None for session in uploaded)
-    return {"started": started, "completed": 0, "failed": 0, **ended}
-
-
-def _archives(outcomes: Collection[Outcome]) -> dict[str, int]:
-    """The archives of the sessions, of this run or of earlier ones, that are not well; empty without waiting."""
-    statuses = {UNFINISHED: "pending", "failed": "failed"} if outcomes else {}
-    return {shown: sum(o.archives.get(status, 0) for o in outcomes) for shown, status in statuses.items()}
-
-
-def _refused(uploaded: Sequence[Uploaded]) -> Iterator[dict[str, str]]:
-    for session in uploaded:
-        if session.error:
-            yield {"session_id": session.session_id, "error": session.error}
-
-
-def _failed(outcomes: Mapping[str, Outcome]) -> Iterator[dict[str, str]]:
-    for session_id, found in outcomes.items():
-        if problem := found.problem():
-            yield {"session_id": session_id, "error": problem}

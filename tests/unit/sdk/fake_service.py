@@ -139,9 +139,10 @@ class FakeService(httpx.BaseTransport):
         messages = json.loads(request.content)["messages"]
         if not 1 <= len(messages) <= 100:
             return refusal(400, "INVALID_ARGUMENT", "1 to 100 messages")
-        if any("refuse me" in json.dumps(message) for message in messages):
-            fields = [{"field": f"messages.{n}.content", "message": "refused"} for n in range(2)]
-            problem = "messages.0.content: refused"
+        refused = [n for n, message in enumerate(messages) if "refuse me" in json.dumps(message)]
+        if refused:
+            fields = [{"field": f"messages.{n}.content", "message": "refused"} for n in refused]
+            problem = f"{fields[0]['field']}: refused"
             return refusal(400, "INVALID_ARGUMENT", problem, {"validation_errors": fields})
         return self._store(request, session_id, messages)
 

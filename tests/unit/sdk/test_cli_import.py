@@ -35,6 +35,7 @@ def test_import_twice_stores_nothing_twice(service: FakeService, talk: str) -> N
         "messages_per_second": 0.0,
         "failures": [],
         "archives": {"unfinished": 0, "failed": 0},
+        "skipped": [],
     }
     assert len(service.tasks) == 2
 
@@ -124,7 +125,8 @@ def test_failed_sessions_and_tasks_are_counted_and_named(
         "talk-7-session-10",
     }
     assert "failed: no quote found" in result.stderr
-    assert f"{CHAT}: INVALID_ARGUMENT: messages.0.content: refused" in result.stderr
+    refusal = "INVALID_ARGUMENT: messages.0.content: refused"
+    assert f"{CHAT}: {path}, item 1: {refusal}" in result.stderr
 
 
 def test_tasks_that_do_not_end_in_time_are_named(service: FakeService, talk: str) -> None:

@@ -237,7 +237,7 @@ def test_the_key_is_in_no_representation() -> None:
 
 def test_a_refusal_carries_everything_the_service_says(client: Client) -> None:
     with pytest.raises(ApiError) as refused:
-        client.append_batch("a", [{"role": "user", "content": "refuse me"}])
+        client.append_batch("a", [{"role": "user", "content": "refuse me"}] * 2)
     error = refused.value
     assert (error.code, error.status, error.retryable, error.request_id) == (
         "INVALID_ARGUMENT",
