@@ -108,10 +108,11 @@ class Deployment:
         finally:
             self._function = None
 
-    def ask(self, method: str, path: str, body: Any = None, expected: int = 200) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, expected: int = 200, key: str = "") -> Any:
         """One request over HTTP, authorizer first; the result of its answer."""
         text = b"" if body is None else json.dumps(body).encode()
-        asked = gateway.Request(method, f"/api/v1{path}", HEADERS, text, "127.0.0.1")
+        headers = [*HEADERS, ("idempotency-key", key)] if key else HEADERS
+        asked = gateway.Request(method, f"/api/v1{path}", headers, text, "127.0.0.1")
         found = gateway.match(self._routes, method, asked.path)
         assert found is not None
         event = gateway.request_event(asked, *found)
@@ -173,6 +174,7 @@ def live(made: Deployment) -> None:
     read(made)
     change(made)
     heal(made)
+    repeat(made)
 
 
 def write(made: Deployment) -> None:
@@ -205,6 +207,16 @@ def change(made: Deployment) -> None:
     made.ask("PUT", f"/memories/{path}", {"content": "# Mine\n\nI like rowing.\n"})
     made.ask("DELETE", f"/memories/{path}")
     made.ask("DELETE", "/sessions/s")
+
+
+def repeat(made: Deployment) -> None:
+    """Requests with a key, refused, repeated, and one with an answer that is kept as an object."""
+    long = [{"role": "user", "content": "hi", "id": f"{n:0256}"} for n in range(100)]
+    for _ in range(2):
+        made.ask("POST", "/sessions/keyed/messages/batch", {"messages": long}, key="k")
+        made.ask("PUT", "/memories/notes/long.md", {"content": "x" * 20_000}, key="k")
+        made.ask("POST", "/sessions/keyed/messages", {"role": "user"}, expected=400, key="bad")
+        made.ask("POST", "/sessions/none/commit", {}, expected=404, key="bad")
 
 
 def heal(made: Deployment) -> None:

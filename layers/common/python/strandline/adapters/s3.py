@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 
 from strandline.adapters import aws
 from strandline.ports import Condition, ConditionFailed, Contended, IfMatch, Stored, Version
-from strandline.storage.layout import is_superseded
+from strandline.storage.layout import is_passing, is_superseded
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -140,8 +140,10 @@ def _headers(when: Condition | None) -> dict[str, Any]:
 
 
 def _tagging(key: str) -> dict[str, Any]:
-    """The tag that the template's lifecycle rule goes by."""
-    return {"Tagging": "versions=superseded"} if is_superseded(key) else {}
+    """The tag that the template's lifecycle rules go by."""
+    if is_superseded(key):
+        return {"Tagging": "versions=superseded"}
+    return {"Tagging": "kept=day"} if is_passing(key) else {}
 
 
 def _content_type(key: str) -> str:

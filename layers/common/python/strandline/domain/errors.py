@@ -7,15 +7,18 @@ StrandlineError
 ├── NotFound                      it is not there, or not yours 404
 ├── AlreadyExists                 look at what is there first   409
 ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
+├── IdempotencyMismatch           give each request its own key 409
 ├── FailedPrecondition            read again, then decide       412
 ├── PayloadTooLarge               send less                     413
+├── ResourceExhausted             wait, then repeat             429, retryable: nothing was done
 ├── Corrupt                       look into the bucket          500
 ├── Unimplemented                 do without it                 501
 └── Unavailable                   repeat later                  503, retryable: perhaps done; repeating is safe
 """
 
+import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 
 class StrandlineError(Exception):
@@ -24,11 +27,18 @@ class StrandlineError(Exception):
     code: ClassVar[str] = "INTERNAL"
     status: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
+    retry_after: int = 1
+    """Seconds that a caller of something retryable should wait."""
 
     def __init__(self, message: str, **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self.details: Mapping[str, Any] = details
+
+    def in_seconds(self, wait: float) -> Self:
+        """The same error, to be repeated after that many seconds (whole ones, at least one)."""
+        self.retry_after = max(1, math.ceil(wait))
+        return self
 
 
 class Corrupt(StrandlineError):
@@ -67,12 +77,20 @@ class FailedPrecondition(StrandlineError):
     code, status = "FAILED_PRECONDITION", 412
 
 
+class IdempotencyMismatch(StrandlineError):
+    code, status = "IDEMPOTENCY_MISMATCH", 409
+
+
 class PayloadTooLarge(StrandlineError):
     code, status = "PAYLOAD_TOO_LARGE", 413
 
 
 class Unimplemented(StrandlineError):
     code, status = "UNIMPLEMENTED", 501
+
+
+class ResourceExhausted(StrandlineError):
+    code, status, retryable = "RESOURCE_EXHAUSTED", 429, True
 
 
 class Unavailable(StrandlineError):

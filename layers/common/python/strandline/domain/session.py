@@ -18,6 +18,7 @@ from strandline.domain.message import ID_HASH_BYTES, Draft, read_line
 
 SPILL_BYTES = 64 * 1024
 IDS_KEPT = 1024
+KEYED_KEPT = 8
 ALL_KEPT = "all_within_keep_window"
 CANCELLED = "cancelled by its owner"
 
@@ -34,13 +35,15 @@ class Segment:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that is not done: its number, its range, when it was committed; `reason` once it has failed."""
+    """An archive that is not done: its number, its range, when it was committed; `reason` once it has failed; `by` what
+    request, when that has a key of its own."""
 
     number: int
     first: int
     last: int
     at: str
     reason: str | None = None
+    by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class Head:
     commit_count: int = 0
     pending: tuple[Archive, ...] = ()
     failed: tuple[Archive, ...] = ()
+    keyed: tuple[Archive, ...] = ()
     completed: int = 0
     latest_done: int = 0
     memories_extracted: dict[str, int] = field(default_factory=dict)
@@ -164,11 +168,12 @@ def spill(head: Head, segment: Segment) -> Head:
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """What a commit would archive: archive number and seq range."""
+    """What a commit would archive: archive number and seq range; `by` as an archive has it."""
 
     number: int
     first: int
     last: int
+    by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,7 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
         return None
     cut = max(plan.last - head.tail_from + 1, 0)
     tail = head.tail[cut:]
+    archived = Archive(plan.number, plan.first, plan.last, now, by=plan.by)
     return replace(
         head,
         live_from=plan.last + 1,
@@ -201,10 +207,16 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
         tail_bytes=sum(map(len, tail)),
         pending_tokens=head.pending_tokens - tokens,
         commit_count=plan.number,
-        pending=(*head.pending, Archive(plan.number, plan.first, plan.last, now)),
+        pending=(*head.pending, archived),
+        keyed=(*head.keyed, archived)[-KEYED_KEPT:] if plan.by else head.keyed,
         last_commit_at=now,
         updated_at=now,
     )
+
+
+def archived_by(head: Head, by: str | None) -> Archive | None:
+    """What this request has archived before, if it is among the newest of those that have a key."""
+    return next((archive for archive in head.keyed if by and archive.by == by), None)
 
 
 def find_archive(archives: Iterable[Archive], number: int) -> Archive | None:

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from strandline.domain.errors import (
+    Aborted,
+    IdempotencyMismatch,
     InvalidArgument,
     NotFound,
     PayloadTooLarge,
@@ -35,7 +37,7 @@ Errors = tuple[type[StrandlineError], ...]
 
 JSON = "application/json"
 EVERYWHERE: Errors = (InvalidArgument, Unauthenticated, PermissionDenied, StrandlineError, Unavailable)
-WITH_BODY: Errors = (PayloadTooLarge,)
+WITH_BODY: Errors = (PayloadTooLarge, IdempotencyMismatch, Aborted)
 WITH_NAME: Errors = (NotFound,)
 
 

@@ -9,9 +9,10 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from pydantic_core import from_json
 
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
+from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
-from strandline.entry.identity import identify
 from strandline.entry.routes import admin, files, memories, search, sessions, system, tasks
+from strandline.entry.wiring import library
 
 MEMORIES = "/api/v1/memories/"
 ROUTERS = (
@@ -31,12 +32,12 @@ for router in ROUTERS:
 
 def handle(event: Event, context: Any) -> dict[str, Any]:
     """Answers one HTTP API event."""
+    if str(event["rawPath"]).startswith("/api/"):
+        return serve(event, library, lambda: _route(event, context))
     return answering(event, lambda: _route(event, context))
 
 
 def _route(event: Event, context: Any) -> dict[str, Any]:
-    if str(event["rawPath"]).startswith("/api/"):
-        identify(event)  # before the body is looked at: nobody learns anything without a key
     answer: dict[str, Any] = app.resolve(_plain(event), context)
     return answer
 

@@ -1,13 +1,16 @@
 """The append function: two routes on the hot path, so it goes without a router."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from strandline.domain.message import MAX_BATCH, MessageIn
-from strandline.entry.http import Event, answering, ok, parse_body, reply
+from strandline.entry.front import serve
+from strandline.entry.http import Event, ok, parse_body, reply
 from strandline.entry.identity import identifier, identify
+from strandline.entry.repeat import repeat
 from strandline.entry.wiring import services
 from strandline.pipeline.append import Appended, AppendRequest, run_append
 
@@ -33,7 +36,7 @@ def handle(event: Event) -> dict[str, Any]:
         from strandline.entry import ingest
 
         return ingest.handle(event)
-    return answering(event, lambda: _append(event))
+    return serve(event, services, lambda: _append(event))
 
 
 def _append(event: Event) -> dict[str, Any]:
@@ -54,7 +57,25 @@ def _append(event: Event) -> dict[str, Any]:
 def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
     """Runs the use case; answers the envelope."""
     known = services()
-    return ok(_result(request, run_append(known, request), batch=batch), known.clock)
+    again = repeat()
+    if again is None:
+        done = run_append(known, request)
+    else:
+        request = replace(request, repeat_key=again.seed)
+        done = run_append(known, request)
+        done = _as_first(request, done) if again.again else done
+    return ok(_result(request, done, batch=batch), known.clock)
+
+
+def _as_first(request: AppendRequest, done: Appended) -> Appended:
+    """What an earlier attempt would have answered: what has an id of the request's own was stored by none but it."""
+    named = zip(request.messages, request.named(str), strict=True)
+    own = {message.id for given, message in named if not given.id}
+    receipts = [
+        replace(receipt, duplicate=receipt.duplicate and receipt.id.partition("/")[0] not in own)
+        for receipt in done.receipts
+    ]
+    return replace(done, receipts=receipts)
 
 
 def _result(request: AppendRequest, done: Appended, *, batch: bool) -> Mapping[str, Any]:

@@ -13,7 +13,6 @@ from strandline.domain.times import stamp
 from strandline.ports import Clock
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
-RETRY_AFTER_SECONDS = "1"
 
 log = logging.getLogger(__name__)
 
@@ -107,5 +106,5 @@ def refused(error: StrandlineError, request_id: str) -> dict[str, Any]:
         "retryable": error.retryable,
         "request_id": request_id,
     }
-    headers = {"Retry-After": RETRY_AFTER_SECONDS} if error.retryable else {}
+    headers = {"Retry-After": str(error.retry_after)} if error.retryable else {}
     return reply(error.status, {"status": "error", "error": body}, headers)

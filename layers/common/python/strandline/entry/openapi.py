@@ -51,6 +51,15 @@ PARAMETERS = {
         "schema": {"type": "string", "minLength": 1, "maxLength": 128},
     },
 }
+KEYED = {
+    "IdempotencyKey": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "New for each request, the same when it is sent again: within 24 hours that answers what the "
+        "first attempt did, with `Idempotent-Replay: true`, and does nothing. With another body it is 409.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    },
+}
 ABOUT = """Agent memory in the user's own bucket.
 
 Every good answer is `{"status": "ok", "result": …, "time": …}`, every refusal `{"status": "error", "error": {"code",
@@ -75,6 +84,11 @@ class Route:
     @property
     def errors(self) -> Errors:
         return errors_of(self.function, self.path, self.method)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it takes an `Idempotency-Key`."""
+        return self.method in ("post", "put")
 
     @property
     def group(self) -> str:
@@ -120,7 +134,7 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
         "components": {
             "schemas": dict(sorted({**inputs, **definitions}.items())),
             "responses": dict(sorted(_refusals(routes).items())),
-            "parameters": PARAMETERS,
+            "parameters": {**PARAMETERS, **KEYED},
             "securitySchemes": SECURITY,
         },
     }
@@ -143,9 +157,8 @@ def _results(routes: Iterable[Route]) -> tuple[Mapping[Route, Schema], Schema]:
 
 def _operation(route: Route, given: Schema, result: Schema) -> Schema:
     summary, about = _words(route.function)
-    shared = (
-        [] if route.answers.bare else [{"$ref": f"#/components/parameters/{name}"} for name in PARAMETERS]
-    )
+    names = [] if route.answers.bare else [*PARAMETERS, *(KEYED if route.keyed else ())]
+    shared = [{"$ref": f"#/components/parameters/{name}"} for name in names]
     made: Schema = {
         "operationId": route.identity,
         "tags": [route.group],
@@ -153,7 +166,7 @@ def _operation(route: Route, given: Schema, result: Schema) -> Schema:
         "description": about,
         "parameters": [*_parameters(route, given), *shared],
         "requestBody": given.get("requestBody"),
-        "responses": {"200": _good(route.answers, result), **_refused(route.errors)},
+        "responses": {"200": _good(route, result), **_refused(route.errors)},
         "security": [] if route.answers.bare else None,
     }
     return {name: value for name, value in made.items() if value is not None}
@@ -186,12 +199,17 @@ def _words(function: Callable[..., Any]) -> tuple[str, str]:
     return first, about
 
 
-def _good(answers: Answers, result: Schema) -> Schema:
+def _good(route: Route, result: Schema) -> Schema:
+    answers = route.answers
     schema = result if answers.bare or answers.media != JSON else _envelope(answers, result)
     answer: Schema = {"description": "Done.", "content": {answers.media: {"schema": schema}}}
+    headers: Schema = {}
     if answers.etag:
-        answer["headers"] = {"ETag": {"description": "The SHA-256 of the content.", **_needed("string")}}
-    return answer
+        headers["ETag"] = {"description": "The SHA-256 of the content.", **_needed("string")}
+    if route.keyed:
+        about = "The answer of an earlier attempt with this Idempotency-Key."
+        headers["Idempotent-Replay"] = {"description": about, "required": False, "schema": {"const": "true"}}
+    return {**answer, "headers": headers} if headers else answer
 
 
 def _envelope(answers: Answers, result: Schema) -> Schema:

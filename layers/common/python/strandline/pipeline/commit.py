@@ -19,7 +19,8 @@ from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, SessionRef
 from strandline.domain.errors import Aborted, NotFound, Unavailable
 from strandline.domain.message import read_line
-from strandline.domain.session import Archive, CommitPlan, Head, Skip
+from strandline.domain.repeat import Repeat
+from strandline.domain.session import Archive, CommitPlan, Head, Skip, find_archive
 from strandline.domain.times import stamp
 from strandline.domain.tool_calls import before_open_calls
 from strandline.pipeline.services import Services
@@ -30,6 +31,7 @@ from strandline.storage.log import ref
 from strandline.storage.records import Due, task_id
 
 ATTEMPTS = 8
+BY_CHARS = 16
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,28 @@ class Committed:
     task_id: str
 
 
-def run_commit(services: Services, whose: SessionRef, keep_recent_count: int = 0) -> Committed | Skip:
+def run_commit(
+    services: Services, whose: SessionRef, keep_recent_count: int = 0, repeat: Repeat | None = None
+) -> Committed | Skip:
     """Archives everything live but the newest `keep_recent_count` messages. A reference with an incarnation means
-    that life of the session and no other.
+    that life of the session and no other. What an earlier attempt of the same request has archived is not followed by
+    a second archive.
 
     Raises NotFound; Aborted when it lost too many races: nothing was archived; Unavailable when the store did not
     answer: look at the session, or simply commit again.
     """
+    by = repeat.derived("commit")[:BY_CHARS] if repeat else None
     for _ in range(ATTEMPTS):
         head = load_head(services, user_of(whose), whose.session_id)
         if whose.incarnation not in ("", head.incarnation):
             raise NotFound("the session was deleted")
+        before = session.archived_by(head, by)
+        if before is not None:
+            return _answered(services, head, before)
         plan = plan_commit(services, head, keep_recent_count)
         if isinstance(plan, Skip):
             return plan
-        done = _archive(services, head, plan)
+        done = _archive(services, head, replace(plan, by=by))
         if done is not None:
             return _hand_over(services, done)
     raise Aborted("too many commits at once; nothing was archived, repeat the request")
@@ -110,11 +119,21 @@ def heal_marker(services: Services, session_ref: SessionRef, archive: Archive) -
 
 
 def _hand_over(services: Services, head: Head) -> Committed:
-    archive = head.pending[-1]
+    return _started(services, head, head.pending[-1])
+
+
+def _started(services: Services, head: Head, archive: Archive) -> Committed:
     identity = request_extract(services, ref(head), archive)
     with suppress(StoreError):
         services.sessions.note(head)
     return Committed(ref(head), archive, identity)
+
+
+def _answered(services: Services, head: Head, archive: Archive) -> Committed:
+    """The answer that an earlier attempt did not get to; nor, perhaps, to starting the extraction."""
+    if find_archive(head.pending, archive.number):
+        return _started(services, head, archive)
+    return Committed(ref(head), archive, task_id(ref(head), archive))
 
 
 def extract_request(session_ref: SessionRef, archive: Archive) -> ExtractRequested:

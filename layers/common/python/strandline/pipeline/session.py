@@ -13,9 +13,10 @@ from typing import Any
 
 from strandline.domain import session
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import AlreadyExists, NotFound, Unavailable
+from strandline.domain.errors import AlreadyExists, FailedPrecondition, NotFound, Unavailable
+from strandline.domain.repeat import Repeat
 from strandline.domain.session import Head
-from strandline.domain.times import stamp
+from strandline.domain.times import parse, stamp
 from strandline.pipeline.append import list_winner, new_head, note
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.commit import load_head
@@ -37,22 +38,35 @@ class NewSession:
     auto_commit_policy: dict[str, int] | None
     memory_policy: dict[str, Any] | None
     metadata: dict[str, Any]
+    repeat: Repeat | None = None
 
 
 def create(services: Services, wanted: NewSession) -> Head:
-    """A new, empty session. Raises AlreadyExists, Unavailable."""
+    """A new, empty session. An earlier attempt of the same request is known by the incarnation that is derived from it.
+
+    Raises AlreadyExists; FailedPrecondition when what that attempt created was deleted since; Unavailable.
+    """
+    new = new_head(services, wanted.owner, wanted.session_id)
+    if wanted.repeat:
+        new = replace(new, incarnation=wanted.repeat.derived("incarnation"))
     there = services.heads.read(wanted.owner.head(wanted.session_id))
-    if there is not None and not there.value.buried_at:
-        raise AlreadyExists(f"there is a session {wanted.session_id!r} already")
+    if there is not None and (there.value.incarnation == new.incarnation or not there.value.buried_at):
+        return _ours(there.value, new)
     head = replace(
-        new_head(services, wanted.owner, wanted.session_id),
+        new,
         auto_commit_policy=wanted.auto_commit_policy,
         memory_policy=wanted.memory_policy,
         metadata=wanted.metadata,
     )
-    found = _create(services, head)
-    if found.incarnation != head.incarnation:
-        raise AlreadyExists(f"there is a session {head.session_id!r} already")
+    return _ours(_create(services, head), head)
+
+
+def _ours(found: Head, new: Head) -> Head:
+    """What was found, if it is what this request makes or has made: a life never begins twice."""
+    if found.incarnation != new.incarnation:
+        raise AlreadyExists(f"there is a session {new.session_id!r} already")
+    if found.buried_at:
+        raise FailedPrecondition("the session that this request created has been deleted since")
     return found
 
 
@@ -66,7 +80,9 @@ def _create(services: Services, head: Head) -> Head:
 
 
 def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
-    return Change(head, head) if current is None or current.buried_at else Change(None, current)
+    if current is None or (current.buried_at and current.incarnation != head.incarnation):
+        return Change(head, head)
+    return Change(None, current)
 
 
 def ensure(services: Services, owner: User, session_id: str) -> Head:
@@ -77,9 +93,11 @@ def ensure(services: Services, owner: User, session_id: str) -> Head:
         return _create(services, new_head(services, owner, session_id))
 
 
-def generated_id(services: Services) -> str:
-    """`YYYYMMDD-HHMMSS-<16 hex>`, in UTC."""
-    return f"{services.clock.now():%Y%m%d-%H%M%S}-{services.ids.new()[:16]}"
+def generated_id(services: Services, repeat: Repeat | None = None) -> str:
+    """`YYYYMMDD-HHMMSS-<16 hex>`, in UTC; the same in every attempt of one request."""
+    at = parse(repeat.at) if repeat else services.clock.now()
+    digits = repeat.derived("session id") if repeat else services.ids.new()
+    return f"{at:%Y%m%d-%H%M%S}-{digits[:16]}"
 
 
 def page(

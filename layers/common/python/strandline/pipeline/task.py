@@ -6,6 +6,7 @@ from functools import partial
 from strandline.domain import session
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
+from strandline.domain.repeat import Repeat
 from strandline.domain.session import CANCELLED, Archive, Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
@@ -60,13 +61,15 @@ def _scan(services: Services, owner: User, after: str | None) -> Page:
         raise Unavailable("the table did not answer; repeat the request") from error
 
 
-def cancel(services: Services, owner: User, task_id: str) -> Item:
+def cancel(services: Services, owner: User, task_id: str, repeat: Repeat | None = None) -> Item:
     """Calls off what follows a commit: its archive gives no memories and its text stays in the context, until the
     task is retried. What is being merged at this moment may still complete.
 
     Raises NotFound, FailedPrecondition when the task has ended.
     """
     task = get(services, owner, task_id)
+    if repeat and repeat.again and task["status"] == "cancelled":
+        return task
     whose = _session_of(owner, task)
     head = load_head(services, owner, whose.session_id)
     archive = find_archive((*head.pending, *head.failed), int(task.get("archive") or 0))
@@ -76,9 +79,15 @@ def cancel(services: Services, owner: User, task_id: str) -> Item:
     return get(services, owner, task_id)
 
 
-def retry(services: Services, owner: User, task_id: str) -> Item:
-    """A failed or cancelled archive is extracted again from what is stored. Raises NotFound, FailedPrecondition."""
+def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None = None) -> Item:
+    """A failed or cancelled archive is extracted again from what is stored. What an earlier attempt of the same request
+    has set going goes on (should it have died before it sent the request, the sweep does).
+
+    Raises NotFound, FailedPrecondition.
+    """
     task = get(services, owner, task_id)
+    if repeat and repeat.again and task["status"] not in ENDED_BADLY:
+        return task
     whose = _session_of(owner, task)
     if task["status"] not in ENDED_BADLY or not whose.incarnation or "archive" not in task:
         raise FailedPrecondition(

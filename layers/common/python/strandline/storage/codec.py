@@ -17,7 +17,9 @@ from strandline.storage.document import Stamp
 
 SCHEMA = 1
 _TAIL = b',"tail":[\n'
-_PLAIN = tuple(f.name for f in fields(Head) if f.name not in {"segments", "tail", "ids", "pending", "failed"})
+_PLAIN = tuple(
+    f.name for f in fields(Head) if f.name not in {"segments", "tail", "ids", "pending", "failed", "keyed"}
+)
 
 
 class HeadCodec:
@@ -30,6 +32,8 @@ class HeadCodec:
         meta["segments"] = [(s.first, s.last, s.tokens, s.bytes) for s in value.segments]
         meta["pending"] = [_archive_row(a) for a in value.pending]
         meta["failed"] = [_archive_row(a) for a in value.failed]
+        if value.keyed:
+            meta["keyed"] = [_archive_row(a) for a in value.keyed]
         return b"%s%s%s]}" % (dumps(meta)[:-1], _TAIL, b",\n".join(value.tail))
 
     def decode(self, body: bytes) -> tuple[Head, Stamp]:
@@ -43,10 +47,11 @@ class HeadCodec:
             segments=tuple(Segment(*s) for s in row["segments"]),
             pending=tuple(Archive(*a) for a in row["pending"]),
             failed=tuple(Archive(*a) for a in row["failed"]),
+            keyed=tuple(Archive(*a) for a in row.get("keyed", ())),
             tail=tuple(tail[:-2].split(b",\n")) if len(tail) > 2 else (),
         )
         return head, Stamp(row["revision"], tuple((w, r) for w, r in row["writes"]))
 
 
-def _archive_row(archive: Archive) -> tuple[int, int, int, str, str | None]:
-    return archive.number, archive.first, archive.last, archive.at, archive.reason
+def _archive_row(archive: Archive) -> tuple[int | str | None, ...]:
+    return archive.number, archive.first, archive.last, archive.at, archive.reason, archive.by

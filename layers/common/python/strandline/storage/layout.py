@@ -6,6 +6,7 @@
     v1/<account>/<user>/memories/<path>                                                CAS documents
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/journal/<id>.json                                              immutable
+    v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
 
 Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
 land in its successor. An id from outside becomes exactly one path segment: letters and digits of any script stay
@@ -55,6 +56,9 @@ class User:
     def journal(self, entry: str) -> str:
         return f"{self.prefix}journal/{encode(entry)}.json"
 
+    def replay(self, name: str) -> str:
+        return f"{self.prefix}replays/{encode(name)}.json"
+
     def head(self, session_id: str) -> str:
         return f"{self.prefix}sessions/{encode(session_id)}/head.json"
 
@@ -102,6 +106,7 @@ _ARCHIVE_MESSAGES = re.compile(
     re.ASCII,
 )
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
+_REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
@@ -111,6 +116,11 @@ def is_superseded(key: str) -> bool:
     The bucket keeps versions of everything; a lifecycle rule clears those of such keys away after a day.
     """
     return key.endswith(("/head.json", ".idx")) and memory_path(key) is None
+
+
+def is_passing(key: str) -> bool:
+    """Whether nobody asks for this key a day after it was written; a lifecycle rule clears such objects away."""
+    return _REPLAY.match(key) is not None
 
 
 def archive_range(key: str) -> tuple[int, int, int] | None:

@@ -12,6 +12,7 @@ from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.identity import administer, govern, identifier
+from strandline.entry.repeat import keep_instead
 from strandline.entry.results import admin as results
 from strandline.entry.routes.asking import new_router, path_of, seal, unseal
 from strandline.entry.wiring import services
@@ -69,7 +70,7 @@ def create_account(body: CreateAccount) -> Answer:
     govern(router.current_event.raw_event)
     made = admin.create_account(services(), body.account_id, body.admin_user_id)
     named = {"account_id": body.account_id, "admin_user_id": body.admin_user_id}
-    return _answer({**named, **_new_key(made)})
+    return _answer_once({**named, **_new_key(made)})
 
 
 @router.get(ACCOUNTS)
@@ -126,7 +127,7 @@ def register_user(account_id: str, body: RegisterUser) -> Answer:
     account = _account(account_id)
     made = admin.register_user(services(), User(account, body.user_id), body.role)
     named = {"account_id": account, "user_id": body.user_id, "role": body.role}
-    return _answer({**named, **_new_key(made)})
+    return _answer_once({**named, **_new_key(made)})
 
 
 @router.get(USERS)
@@ -168,7 +169,7 @@ def change_role(account_id: str, user_id: str, body: ChangeRole) -> Answer:
 def replace_keys(account_id: str, user_id: str) -> Answer:
     """A new key, shown in this answer only; all the user's other keys are revoked."""
     whose = _named(account_id, user_id)
-    return _answer({"user_id": whose.user_id, **_new_key(admin.replace_keys(services(), whose))})
+    return _answer_once({"user_id": whose.user_id, **_new_key(admin.replace_keys(services(), whose))})
 
 
 @router.get(f"{USERS}/<user_id>/keys")
@@ -186,7 +187,7 @@ def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer
     if expires is not None and stamp(expires) <= stamp(services().clock.now()):
         raise InvalidArgument("expires_at: is not in the future")
     made = admin.add_key(services(), _named(account_id, user_id), expires)
-    return _answer(_new_key(made) | _key(made.listed))
+    return _answer_once(_new_key(made) | _key(made.listed))
 
 
 @router.delete(f"{USERS}/<user_id>/keys/<key_id>")
@@ -210,6 +211,12 @@ def _named(account_id: str, user_id: str) -> User:
 
 def _answer(result: Any, **extra: Any) -> Answer:
     return ok(result, services().clock, **extra)
+
+
+def _answer_once(result: Answer) -> Answer:
+    """An answer with a key: a repeat by Idempotency-Key hears it without."""
+    keep_instead({**result, "user_key": None})
+    return _answer(result)
 
 
 def _shown(item: Mapping[str, Any], *names: str) -> Answer:

@@ -14,6 +14,7 @@ from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
+from strandline.entry.repeat import run_again
 from strandline.entry.results.search import Found
 from strandline.entry.routes.asking import acting_peer, new_router, owner
 from strandline.entry.wiring import library
@@ -84,6 +85,7 @@ class Find(BaseModel):
 @answers(Found, InvalidUri, NotFound, Unimplemented)
 def find(body: Find) -> dict[str, Any]:
     """The best memory lines or messages for a query. Of several kinds, the scores of each are on its own scale."""
+    run_again()
     whose = owner(router)
     known = library()
     _check(body)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Aborted, AlreadyExists, InvalidArgument
+from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, InvalidArgument
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
 from strandline.domain.session import Head, Skip
@@ -15,6 +15,7 @@ from strandline.entry.answers import answers
 from strandline.entry.append import MessageBatch, SingleMessage, append
 from strandline.entry.http import ok
 from strandline.entry.identity import identifier
+from strandline.entry.repeat import repeat
 from strandline.entry.results import sessions as results
 from strandline.entry.routes.asking import new_router, owner, seal, session_of, unseal
 from strandline.entry.settings import settings
@@ -51,7 +52,7 @@ class CommitSession(BaseModel):
 
 
 @router.post("/api/v1/sessions")
-@answers(results.Created, AlreadyExists, Aborted)
+@answers(results.Created, AlreadyExists, Aborted, FailedPrecondition)
 def create(body: CreateSession) -> Answer:
     """Creates an empty session."""
     whose = owner(router)
@@ -60,10 +61,11 @@ def create(body: CreateSession) -> Answer:
         raise InvalidArgument(f"metadata: may hold {MAX_METADATA_BYTES} bytes as JSON")
     wanted = session.NewSession(
         owner=whose,
-        session_id=identifier(body.session_id or session.generated_id(known), "session_id"),
+        session_id=identifier(body.session_id or session.generated_id(known, repeat()), "session_id"),
         auto_commit_policy=_policy(body),
         memory_policy=body.memory_policy.model_dump(by_alias=True) if body.memory_policy else None,
         metadata=body.metadata,
+        repeat=repeat(),
     )
     head = session.create(known, wanted)
     return ok({**_named(whose, head), "created_at": head.created_at}, known.clock)
@@ -180,7 +182,7 @@ def commit(session_id: str, body: CommitSession | None = None) -> Answer:
         )
     name = session_of(session_id)
     session_ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id=name)
-    done = run_commit(known, session_ref, wanted.keep_recent_count)
+    done = run_commit(known, session_ref, wanted.keep_recent_count, repeat())
     return ok({"session_id": name, **_committed(whose, name, done)}, known.clock)
 
 

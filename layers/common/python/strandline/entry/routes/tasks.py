@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from strandline.domain.errors import Aborted, FailedPrecondition
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
+from strandline.entry.repeat import repeat
 from strandline.entry.results.tasks import Task
 from strandline.entry.routes.asking import new_router, owner, seal, unseal
 from strandline.entry.wiring import library
@@ -62,7 +63,7 @@ def look(task_id: str) -> dict[str, Any]:
 def retry(task_id: str) -> dict[str, Any]:
     """Extracts a failed or cancelled archive again."""
     known = library()
-    return ok(_shown(task.retry(known, owner(router), task_id)), known.clock)
+    return ok(_shown(task.retry(known, owner(router), task_id, repeat())), known.clock)
 
 
 @router.post("/api/v1/tasks/<task_id>/cancel")
@@ -70,7 +71,7 @@ def retry(task_id: str) -> dict[str, Any]:
 def cancel(task_id: str) -> dict[str, Any]:
     """Calls off the extraction of an archive; its text stays, and the task can be retried."""
     known = library()
-    return ok(_shown(task.cancel(known, owner(router), task_id)), known.clock)
+    return ok(_shown(task.cancel(known, owner(router), task_id, repeat())), known.clock)
 
 
 def _shown(item: Any) -> dict[str, Any]:
