@@ -1,4 +1,4 @@
-"""Accounts, users and keys as administrators see them. `user_key` is null in what a repeat hears (Idempotency-Key)."""
+"""Accounts, users and keys as administrators see them. `user_key` is empty in what a repeat hears (Idempotency-Key)."""
 
 from typing_extensions import TypedDict
 
@@ -15,7 +15,7 @@ class CreatedAccount(TypedDict):
 
     account_id: str
     admin_user_id: str
-    user_key: str | None
+    user_key: str
     key_id: str
 
 
@@ -47,7 +47,7 @@ class CreatedUser(TypedDict):
     account_id: str
     user_id: str
     role: str
-    user_key: str | None
+    user_key: str
     key_id: str
 
 
@@ -63,7 +63,7 @@ class ReplacedKeys(TypedDict):
     """The only key that the user has now, shown here and never again."""
 
     user_id: str
-    user_key: str | None
+    user_key: str
     key_id: str
 
 
@@ -79,7 +79,7 @@ class Key(TypedDict):
 class NewKey(Key):
     """A key in the one answer that shows it."""
 
-    user_key: str | None
+    user_key: str
 
 
 class RevokedKey(TypedDict):

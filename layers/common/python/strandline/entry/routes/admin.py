@@ -215,7 +215,7 @@ def _answer(result: Any, **extra: Any) -> Answer:
 
 def _answer_once(result: Answer) -> Answer:
     """An answer with a key: a repeat by Idempotency-Key hears it without."""
-    keep_instead({**result, "user_key": None})
+    keep_instead({**result, "user_key": ""})
     return _answer(result)
 
 
