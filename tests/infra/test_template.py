@@ -58,7 +58,7 @@ def test_bucket_never_expires_a_current_object(template: Template) -> None:
 
 def test_old_heads_and_indexes_are_cleared_away_by_the_tag_they_are_written_with(template: Template) -> None:
     rules = only(template, "AWS::S3::Bucket")["LifecycleConfiguration"]["Rules"]
-    (rule,) = [rule for rule in rules if "TagFilters" in rule]
+    (rule,) = [rule for rule in rules if "TagFilters" in rule and "ExpirationInDays" not in rule]
     (tag,) = rule["TagFilters"]
     assert (f"{tag['Key']}={tag['Value']}", rule["NoncurrentVersionExpiration"]) == (
         "versions=superseded",
@@ -176,13 +176,15 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
 
 
 def test_only_merge_and_api_write_memories(functions: dict[str, Any]) -> None:
-    """Whoever may write outside of sessions and indexes is listed here."""
+    """Whoever may write outside of sessions, indexes and kept answers is listed here."""
     elsewhere = {
         name
         for name, function in functions.items()
         for statement in statements(function)
         if "s3:PutObject" in statement["Action"]
-        and any(not re.search(r"/(sessions|index)/", str(each)) for each in listed(statement["Resource"]))
+        and any(
+            not re.search(r"/(sessions|index|replays)/", str(each)) for each in listed(statement["Resource"])
+        )
     }
     assert elsewhere == {"MergeFunction", "ApiFunction"}
 
