@@ -63,7 +63,7 @@ STAGES = (
         triggers=("ExtractQueue",),
         use_case="strandline.pipeline.extract:run_extract",
         consumes="ExtractRequested",
-        emits=("MergeRequested",),
+        emits=("ExtractRequested", "MergeRequested"),
         commit_point="create-once PUT of the candidates of the archive",
     ),
     Stage(

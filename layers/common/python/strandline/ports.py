@@ -148,10 +148,11 @@ class Queue(Protocol):
 
 
 class Model(Protocol):
-    """Turns an archive into a summary and proposed memory lines."""
+    """Turns an archive, or a part of one, into a summary and proposed memory lines: the rules, or a language model."""
 
     def extract(self, transcript: "Transcript") -> "Extraction":
-        """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had."""
+        """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had, and of it `AnswerCut` when
+        less should be asked about at once. A language model says in both cases what it has cost."""
 
 
 class TokenCounter(Protocol):

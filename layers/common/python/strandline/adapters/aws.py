@@ -32,9 +32,12 @@ from botocore.parsers import ResponseParserError
 from strandline.ports import Ambiguous, StoreError
 
 if TYPE_CHECKING:
+    from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_ssm import SSMClient
 
 ONCE = Config(
     connect_timeout=2,
@@ -94,6 +97,12 @@ def client(service: Literal["s3"], config: Config) -> "S3Client": ...
 def client(service: Literal["dynamodb"], config: Config) -> "DynamoDBClient": ...
 @overload
 def client(service: Literal["sqs"], config: Config) -> "SQSClient": ...
+@overload
+def client(service: Literal["bedrock-runtime"], config: Config) -> "BedrockRuntimeClient": ...
+@overload
+def client(service: Literal["ssm"], config: Config) -> "SSMClient": ...
+@overload
+def client(service: Literal["secretsmanager"], config: Config) -> "SecretsManagerClient": ...
 def client(service: str, config: Config) -> Any:
     """A client by the standard AWS environment: region, credentials, `AWS_ENDPOINT_URL_<SERVICE>`."""
     with _making:
@@ -113,6 +122,18 @@ def dynamodb(config: Config) -> "DynamoDBClient":
 
 def sqs(config: Config) -> "SQSClient":
     return client("sqs", config)
+
+
+def bedrock_runtime(config: Config) -> "BedrockRuntimeClient":
+    return client("bedrock-runtime", config)
+
+
+def ssm(config: Config) -> "SSMClient":
+    return client("ssm", config)
+
+
+def secretsmanager(config: Config) -> "SecretsManagerClient":
+    return client("secretsmanager", config)
 
 
 def code_of(error: ClientError) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from strandline.domain.extraction import Claim, Extraction, Proposal, Transcript, Turn
+from strandline.domain.extraction import Claim, Extraction, Proposal, Transcript, Turn, Usage
 from strandline.domain.memory import Addition, Line, Source, quote_hash
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.memory_types import REGISTRY, MemoryType
@@ -60,6 +60,7 @@ class Candidates(BaseModel):
     overview: str
     files: tuple[CandidateFile, ...]
     rejected: tuple[Rejected, ...]
+    usage: Usage | None = None
 
     def additions(self) -> Iterator[Addition]:
         """What the merge applies, one addition a file."""
@@ -81,7 +82,7 @@ def check(
 ) -> Candidates:
     """The candidates of an extraction: files with their checked lines, and what was rejected and why."""
     files: dict[str, CandidateFile] = {}
-    rejected: list[Rejected] = []
+    rejected = [Rejected(**dropped.model_dump()) for dropped in extraction.dropped]
     turns = {turn.seq: turn for turn in transcript.turns}
     budget = MAX_LINES
     for proposal in extraction.proposals:
@@ -99,6 +100,7 @@ def check(
         overview=extraction.overview if policy.working_memory.enabled else "",
         files=tuple(files[path] for path in sorted(files)),
         rejected=tuple(rejected),
+        usage=extraction.usage,
     )
 
 
@@ -164,7 +166,9 @@ def _file(
 
 
 def _add(files: dict[str, CandidateFile], file: CandidateFile) -> None:
-    known = files.get(file.path)
-    if known is not None:
-        file = known.model_copy(update={"lines": (*known.lines, *file.lines)})
-    files[file.path] = file
+    """Two extractors may find the same: a file keeps the first of lines that read alike."""
+    lines: dict[str, CandidateLine] = {}
+    known = files.get(file.path, file)
+    for line in (*known.lines, *file.lines):
+        lines.setdefault(line.text, line)
+    files[file.path] = known.model_copy(update={"lines": tuple(lines.values())})

@@ -18,7 +18,10 @@ StrandlineError
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+if TYPE_CHECKING:
+    from strandline.domain.extraction import Usage
 
 
 class StrandlineError(Exception):
@@ -98,8 +101,16 @@ class Unavailable(StrandlineError):
 
 
 class ExtractionFailed(Exception):
-    """No valid extraction of an archive; the text says why. `final` when another attempt cannot help."""
+    """No valid extraction of an archive; the text says why. `final` when another attempt cannot help.
 
-    def __init__(self, reason: str, *, final: bool = False) -> None:
+    `usage` is what a language model has cost all the same.
+    """
+
+    def __init__(self, reason: str, *, final: bool = False, usage: "Usage | None" = None) -> None:
         super().__init__(reason)
         self.final = final
+        self.usage = usage
+
+
+class AnswerCut(ExtractionFailed):
+    """A language model's answer did not fit into its output limit: ask about less at once."""

@@ -57,8 +57,39 @@ class Proposal(BaseModel):
     claims: tuple[Claim, ...]
 
 
+class Dropped(BaseModel):
+    """A fact that an extractor could not use, and why. The reason quotes nothing."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reason: str
+    memory_type: str
+    seq_from: int
+    seq_to: int
+
+
+class Usage(BaseModel):
+    """What a language model was asked and what it cost: requests sent (each attempt counts) and tokens, as the endpoint
+    counted them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    models: tuple[str, ...] = ()
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        return Usage(
+            models=tuple(dict.fromkeys((*self.models, *other.models))),
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
 class Extraction(BaseModel):
-    """An extractor's whole answer for one archive."""
+    """An extractor's whole answer for one archive, or for a part of it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,3 +97,5 @@ class Extraction(BaseModel):
     abstract: str = Field(description="one or two sentences on what the conversation was about")
     overview: str = Field(description="markdown summary of the archive: the working memory")
     proposals: tuple[Proposal, ...]
+    dropped: tuple[Dropped, ...] = ()
+    usage: Usage | None = Field(default=None, description="None where no language model was asked")

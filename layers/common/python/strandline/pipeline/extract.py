@@ -1,10 +1,12 @@
 """extract: an archive becomes a summary and candidate memory lines.
 
 in             ExtractRequested
-out            `candidates.json`, `abstract.md`, `overview.md` under the archive; MergeRequested
+out            `candidates.json`, `abstract.md`, `overview.md` under the archive; MergeRequested. ExtractRequested again
+               where a language model has read some parts of a long archive and there is no time for the others
 commit point   create-once PUT of the candidates
 on duplicate   the candidates are there: no model is asked again, only MergeRequested is sent again
-on crash       before the candidates: the message comes again and the work is done again. After: as on duplicate
+on crash       before the candidates: the message comes again and the work is done again, except for the parts of a
+               long archive that a language model has answered (`reading.py`). After: as on duplicate
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,12 +17,15 @@ from pydantic import ValidationError
 from strandline.domain.candidates import Candidates, check
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed, Unavailable
-from strandline.domain.extraction import Transcript, Turn
+from strandline.domain.extraction import Extraction, Transcript, Turn
+from strandline.domain.language_model.combine import beside
+from strandline.domain.language_model.speakers import spoken
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import read_line, said_at
 from strandline.domain.session import CANCELLED, Head, cancelled
 from strandline.pipeline import outcome
+from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.layout import Life, user_of
@@ -40,6 +45,9 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
         if head is None or called_off(services, request, head):
             return
         candidates = _extract(services, request, head, attempt)
+    if candidates is None:
+        _go_on_later(services, request)
+        return
     write_once(
         services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
     )
@@ -74,7 +82,10 @@ def called_off(services: Services, request: ExtractRequested | MergeRequested, h
     return True
 
 
-def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates:
+def _extract(
+    services: Services, request: ExtractRequested, head: Head, attempt: int
+) -> Candidates | None:
+    """The candidates, stored; None when a part of the archive is still to be read."""
     try:
         services.tasks.note(
             request.session, request.task_id, status="running", stage="extract", attempts=attempt
@@ -88,10 +99,23 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
     turns = tuple(transcribe(map(read_line, lines)))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns)
     policy = MemoryPolicy.model_validate(head.memory_policy or {})
-    extraction = services.model.extract(transcript)
+    extraction = _extraction(services, request, transcript)
+    if extraction is None:
+        return None
     identity = extraction_id(request.session.incarnation, request.archive)
     candidates = check(extraction, transcript, policy, identity)
     return _keep(services, request, candidates)
+
+
+def _extraction(
+    services: Services, request: ExtractRequested, transcript: Transcript
+) -> Extraction | None:
+    """By the rules, which cost nothing and come first, and by the language model if there is one."""
+    found = services.model.extract(transcript)
+    if services.language_model is None or not any(spoken(transcript)):
+        return found
+    facts = read(services, services.language_model, request, transcript)
+    return beside(found, facts) if facts else None
 
 
 def _keep(services: Services, request: ExtractRequested, candidates: Candidates) -> Candidates:
@@ -101,6 +125,14 @@ def _keep(services: Services, request: ExtractRequested, candidates: Candidates)
     if write_once(services.objects, life.archive_file(request.archive, "candidates.json"), body):
         return candidates
     return read_candidates(services, life, request.archive) or candidates
+
+
+def _go_on_later(services: Services, request: ExtractRequested) -> None:
+    """Some part has been read and kept, so this ends: each delivery leaves one less to read."""
+    try:
+        services.extract_queue.send(request)
+    except StoreError as error:
+        raise Unavailable("the extract queue did not answer") from error
 
 
 def _pass_on(services: Services, request: ExtractRequested) -> None:

@@ -188,7 +188,8 @@ def _finish(services: Library, owner: User, job: Job) -> None:
     record = json.loads(job.diff)
     write_once(services.objects, owner.journal(job.request.task_id), journal_entry(job.candidates, record))
     uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)
-    if not complete(services, job.request, record["summary"]["by_type"], uri):
+    by_type = record["summary"]["by_type"]
+    if not complete(services, job.request, by_type, uri, job.candidates.usage):
         forget_messages(services, owner, job.request.session.incarnation)
 
 

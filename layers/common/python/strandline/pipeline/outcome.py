@@ -11,6 +11,7 @@ from typing import Any
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import Unavailable
+from strandline.domain.extraction import Usage
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
@@ -24,8 +25,11 @@ REASON_CHARS = 500
 Request = ExtractRequested | MergeRequested
 
 
-def complete(services: Services, request: Request, extracted: dict[str, int], diff_uri: str) -> bool:
-    """The archive is done: its memories are merged. `extracted` counts the files added or updated by type.
+def complete(
+    services: Services, request: Request, extracted: dict[str, int], diff_uri: str, usage: Usage | None
+) -> bool:
+    """The archive is done: its memories are merged. `extracted` counts the files added or updated by type; `usage` is
+    what a language model has cost.
 
     Answers False when its session has been deleted meanwhile.
     """
@@ -38,12 +42,20 @@ def complete(services: Services, request: Request, extracted: dict[str, int], di
         "archive": request.archive,
         "memories_extracted": extracted,
         "memory_diff_uri": diff_uri,
+        "tokens": _tokens(usage),
     }
     try:
         services.tasks.complete(request.session, request.task_id, result)
     except StoreError as error:
         raise Unavailable("the table did not answer") from error
     return True
+
+
+def _tokens(usage: Usage | None) -> dict[str, Any] | None:
+    if usage is None:
+        return None
+    spent = {"input": usage.input_tokens, "output": usage.output_tokens, "calls": usage.calls}
+    return {"model": ", ".join(usage.models), **spent}
 
 
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:

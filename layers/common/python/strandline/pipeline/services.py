@@ -19,17 +19,27 @@ WARM_HEADS = 64
 
 @dataclass(frozen=True)
 class Rules:
-    """Deployment settings that use cases follow. Seconds, counts."""
+    """Deployment settings that use cases follow. Seconds, counts.
+
+    A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
+    after `extract_seconds`, which is less than its function has.
+    """
 
     default_policy: AutoCommitPolicy | None = None
     heal_seconds: int = 900
     heal_rounds: int = 5
     max_receives: int = 5
+    part_tokens: int = 4_000
+    part_seconds: float = 100
+    extract_seconds: float = 110
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The adapters. Each is made when it is first asked for, so a function pays for what it uses."""
+    """The adapters. Each is made when it is first asked for, so a function pays for what it uses.
+
+    `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts.
+    """
 
     objects: Callable[[], ObjectStore]
     items: Callable[[], Items]
@@ -39,6 +49,7 @@ class Ports:
     tokens: TokenCounter
     clock: Clock
     ids: Ids
+    language_model: Callable[[], Model] | None = None
 
 
 class Services:
@@ -71,6 +82,10 @@ class Services:
     @cached_property
     def model(self) -> Model:
         return self.ports.model()
+
+    @cached_property
+    def language_model(self) -> Model | None:
+        return self.ports.language_model() if self.ports.language_model else None
 
     @cached_property
     def heads(self) -> Documents[Head]:

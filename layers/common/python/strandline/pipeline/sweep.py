@@ -6,7 +6,8 @@ commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
 
-    heal     pending          → ExtractRequested again, look again later; after too many rounds the archive has failed
+    heal     pending          → ExtractRequested again, look again later; after too many rounds the archive has failed.
+                                While its task moves on (a model reads a long archive), it is only looked at again
              ended            → its task and the session list are made to agree with it; marker removed
              session deleted  → marker removed
     reindex  → the file's index entry is made to agree with it; marker removed
@@ -87,6 +88,8 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
     if pending is None:
         _agree(services, due, head)
         services.due.remove(due)
+    elif _moves_on(services, due, now):
+        services.due.move(due, replace(due, at=_later(services, now)))
     elif due.rounds >= services.rules.heal_rounds:
         outcome.fail(
             services, extract_request(due.session, pending), "sweep", "no progress after repeated attempts"

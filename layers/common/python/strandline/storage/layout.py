@@ -92,6 +92,10 @@ class Life:
     def messages(self, number: int, first: int, last: int) -> str:
         return f"{self.archive(number)}messages.{_range(first, last)}.jsonl"
 
+    def part(self, number: int, first: int, last: int) -> str:
+        """What a language model answered about these messages of a long archive."""
+        return f"{self.archive(number)}part.{_range(first, last)}.json"
+
     def archive_file(self, number: int, name: str) -> str:
         """`candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or `failed.json`."""
         return f"{self.archive(number)}{name}"

@@ -1,0 +1,56 @@
+"""The JSON schema of an answer, made of the memory types' declarations: one list of facts a type.
+
+Only keywords that every endpoint takes: bounds are said in the instructions and enforced when the answer is read.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from strandline.domain.language_model.speakers import UNCLEAR
+from strandline.domain.memory_types import REGISTRY, MemoryType
+
+Schema = Mapping[str, Any]
+
+
+def schema(labels: Iterable[str]) -> Schema:
+    """The schema of an answer about a part with these speakers."""
+    speaker = {
+        "type": "string",
+        "enum": [*labels, UNCLEAR],
+        "description": "id of the speaker whose words are quoted",
+    }
+    return _object(
+        {
+            "abstract": _text("one or two sentences: what this was about, with names and dates"),
+            "overview": _text("markdown: state of things, key facts and decisions, dates, plans, open questions"),
+            **{kind.name: _facts(kind, speaker) for kind in REGISTRY.values()},
+        }
+    )
+
+
+def _facts(kind: MemoryType, speaker: Schema) -> Schema:
+    identity = {name: _text(f"{name} of the memory, one to four words") for name in kind.identity}
+    fact = _object(
+        {
+            **identity,
+            "text": _text("the fact: one sentence that stands on its own, people named, dates absolute"),
+            "speaker": speaker,
+            "seq_from": {"type": "integer", "description": "seq of the first message it is taken from"},
+            "seq_to": {"type": "integer", "description": "seq of the last one"},
+            "quote": _text("words of one of these messages, copied exactly, that say it"),
+        }
+    )
+    return {"type": "array", "description": kind.instruction, "items": fact}
+
+
+def _object(properties: Mapping[str, Schema]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _text(description: str) -> Schema:
+    return {"type": "string", "description": description}
