@@ -156,8 +156,10 @@ def seconds(header: str | None, now: Callable[[], datetime]) -> float | None:
     if header is None:
         return None
     try:
-        return max(0.0, float(header)) if header.strip()[:1].isdigit() else _until(
-            parsedate_to_datetime(header), now()
+        return (
+            max(0.0, float(header))
+            if header.strip()[:1].isdigit()
+            else _until(parsedate_to_datetime(header), now())
         )
     except (ValueError, OverflowError):
         return None

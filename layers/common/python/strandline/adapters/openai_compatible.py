@@ -154,7 +154,9 @@ def _reply(given: Any) -> Reply:
         message, finish = choice["message"], choice.get("finish_reason")
         usage = given.get("usage") or {}
         stop = "refused" if message.get("refusal") else _STOPS.get(finish, "complete")
-        return Reply(_answer(message), stop, _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens"))
+        return Reply(
+            _answer(message), stop, _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
+        )
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise Rejected("what it sent is no chat completion", final=False) from error
 
@@ -173,5 +175,7 @@ def _tokens(usage: Mapping[str, Any], name: str) -> int:
 
 def _word(value: Any) -> str:
     """A machine word, or nothing."""
-    plain = isinstance(value, str) and 0 < len(value) <= 64 and value.replace("_", "").replace(".", "").isalnum()
+    plain = (
+        isinstance(value, str) and 0 < len(value) <= 64 and value.replace("_", "").replace(".", "").isalnum()
+    )
     return value if plain and value.isascii() else ""

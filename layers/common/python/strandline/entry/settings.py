@@ -1,19 +1,63 @@
 """The deployment's settings, read from the environment once and checked. The only place that reads it."""
 
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.pipeline.services import Rules
 
+_URL = re.compile(r"https?://[^/?#@\s]+(/[^?#@\s]*)?")
+_SAFE_FOR_A_KEY = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])([:/]|$)")
 
-class Settings(BaseModel):
-    """What the template gives every function. Raises ValidationError, naming the variable, when one is missing."""
+
+class ModelSettings(BaseModel):
+    """Which language model reads archives, if any. Whether they go together is checked where one is made: a mistake
+    here must not stop an append."""
 
     model_config = ConfigDict(frozen=True)
+
+    provider: Literal["none", "bedrock", "openai"] = Field(default="none", alias="STRANDLINE_MODEL_PROVIDER")
+    model_id: str = Field(default="", alias="STRANDLINE_MODEL_ID")
+    model_base_url: str = Field(default="", alias="STRANDLINE_MODEL_BASE_URL")
+    model_key_parameter: str = Field(default="", alias="STRANDLINE_MODEL_KEY_PARAMETER")
+    model_key_secret: str = Field(default="", alias="STRANDLINE_MODEL_KEY_SECRET")
+    model_output: Literal["tool", "json_schema"] = Field(default="tool", alias="STRANDLINE_MODEL_OUTPUT")
+    model_temperature: str = Field(
+        default="0", alias="STRANDLINE_MODEL_TEMPERATURE", pattern=r"^([0-9](\.[0-9]+)?)?$"
+    )
+    model_max_output_tokens: int = Field(default=4_096, ge=256, alias="STRANDLINE_MODEL_MAX_OUTPUT_TOKENS")
+    model_part_tokens: int = Field(default=4_000, ge=100, alias="STRANDLINE_MODEL_PART_TOKENS")
+    model_timeout_seconds: int = Field(default=75, ge=1, le=90, alias="STRANDLINE_MODEL_TIMEOUT_SECONDS")
+
+    @property
+    def temperature(self) -> float | None:
+        """None: left to the model, since some refuse to be told."""
+        return float(self.model_temperature) if self.model_temperature else None
+
+    @property
+    def wrong(self) -> str | None:
+        """What keeps the model from being asked, naming the variable; None when nothing does."""
+        if not self.model_id:
+            return "STRANDLINE_MODEL_ID is not set"
+        if self.provider == "bedrock":
+            return None
+        if not _URL.fullmatch(self.model_base_url):
+            return "STRANDLINE_MODEL_BASE_URL is not an http(s) URL without user and query"
+        if self.model_key_parameter and self.model_key_secret:
+            return "STRANDLINE_MODEL_KEY_PARAMETER and STRANDLINE_MODEL_KEY_SECRET are both set"
+        has_key = bool(self.model_key_parameter or self.model_key_secret)
+        if has_key and not _SAFE_FOR_A_KEY.match(self.model_base_url):
+            return "STRANDLINE_MODEL_BASE_URL is not https, and a key goes over https only"
+        return None
+
+
+class Settings(ModelSettings):
+    """What the template gives every function. Raises ValidationError, naming the variable, when one is missing."""
 
     bucket: str = Field(alias="STRANDLINE_BUCKET", min_length=1)
     table: str = Field(alias="STRANDLINE_TABLE", min_length=1)
@@ -35,6 +79,7 @@ class Settings(BaseModel):
             default_policy=AutoCommitPolicy() if self.auto_commit_default else None,
             heal_seconds=self.heal_seconds,
             max_receives=self.max_receives,
+            part_tokens=self.model_part_tokens,
         )
 
 

@@ -1,6 +1,7 @@
 """The composition root: which adapter stands behind which port. Nothing else makes an adapter."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from strandline.adapters.clock import SystemClock
@@ -14,6 +15,8 @@ from strandline.pipeline.services import Ports, Services
 from strandline.ports import Model
 
 if TYPE_CHECKING:
+    from strandline.adapters.keys import Key
+    from strandline.adapters.language_model import Endpoint
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
 
@@ -25,6 +28,45 @@ class RuleModel:
         from strandline.domain import rules
 
         return rules.extract(transcript)
+
+
+def language_model(config: Settings) -> Model:
+    """The language model of a deployment, loaded when it is first asked. Raises ExtractionFailed, naming the variable,
+    when its settings do not go together."""
+    from strandline.adapters.language_model import LanguageModel, Patience
+    from strandline.domain.errors import ExtractionFailed
+
+    if config.wrong:
+        raise ExtractionFailed(f"the language model cannot be asked: {config.wrong}")
+    endpoint = _bedrock(config) if config.provider == "bedrock" else _openai_compatible(config)
+    patience = Patience(config.model_timeout_seconds, config.rules.part_seconds)
+    return LanguageModel(endpoint, patience, SystemClock(), RandomIds())
+
+
+def _bedrock(config: Settings) -> "Endpoint":
+    from strandline.adapters.bedrock import Bedrock, Inference
+
+    inference = Inference(config.model_id, config.model_max_output_tokens, config.temperature)
+    return Bedrock(inference, config.model_timeout_seconds, SystemClock())
+
+
+def _openai_compatible(config: Settings) -> "Endpoint":
+    from strandline.adapters.openai_compatible import Completion, OpenAiCompatible
+
+    completion = Completion(
+        config.model_id, config.model_max_output_tokens, config.temperature, config.model_output
+    )
+    return OpenAiCompatible(
+        config.model_base_url, completion, _key(config), config.model_timeout_seconds, SystemClock()
+    )
+
+
+def _key(config: Settings) -> "Key | None":
+    from strandline.adapters import keys
+
+    if config.model_key_parameter:
+        return keys.ssm_parameter(config.model_key_parameter)
+    return keys.secret(config.model_key_secret) if config.model_key_secret else None
 
 
 def ports(config: Settings) -> Ports:
@@ -39,7 +81,12 @@ def ports(config: Settings) -> Ports:
         tokens=TiktokenCounter(config.token_encoding),
         clock=SystemClock(),
         ids=RandomIds(),
+        language_model=_language_model(config),
     )
+
+
+def _language_model(config: Settings) -> Callable[[], Model] | None:
+    return None if config.provider == "none" else partial(language_model, config)
 
 
 @cache

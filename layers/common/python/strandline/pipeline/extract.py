@@ -82,9 +82,7 @@ def called_off(services: Services, request: ExtractRequested | MergeRequested, h
     return True
 
 
-def _extract(
-    services: Services, request: ExtractRequested, head: Head, attempt: int
-) -> Candidates | None:
+def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates | None:
     """The candidates, stored; None when a part of the archive is still to be read."""
     try:
         services.tasks.note(
@@ -107,9 +105,7 @@ def _extract(
     return _keep(services, request, candidates)
 
 
-def _extraction(
-    services: Services, request: ExtractRequested, transcript: Transcript
-) -> Extraction | None:
+def _extraction(services: Services, request: ExtractRequested, transcript: Transcript) -> Extraction | None:
     """By the rules, which cost nothing and come first, and by the language model if there is one."""
     found = services.model.extract(transcript)
     if services.language_model is None or not any(spoken(transcript)):

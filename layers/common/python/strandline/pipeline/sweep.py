@@ -100,6 +100,13 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         services.due.move(due, replace(due, at=_later(services, now), rounds=due.rounds + 1))
 
 
+def _moves_on(services: Library, due: Due, now: datetime) -> bool:
+    """Whether a worker has noted itself on the task since the sweep looked last."""
+    task = services.tasks.get(user_of(due.session), due.task_id)
+    since = stamp(now - timedelta(seconds=services.rules.heal_seconds))
+    return task is not None and task["status"] == "running" and task["updated_at"] > since
+
+
 def _agree(services: Library, due: Due, head: Head) -> None:
     """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
     services.sessions.mend(head)

@@ -17,7 +17,7 @@ from strandline.domain.errors import ExtractionFailed
 from strandline.domain.extraction import Claim, Dropped, Extraction, Proposal, Transcript, Turn
 from strandline.domain.language_model.prompt import MAX_FACTS
 from strandline.domain.language_model.quotes import is_telling, said
-from strandline.domain.language_model.speakers import Speaker, speakers, spoken
+from strandline.domain.language_model.speakers import speakers, spoken
 from strandline.domain.memory_types import REGISTRY, MemoryType
 from strandline.domain.rules.text import MAX_LINE, cut, one_line
 

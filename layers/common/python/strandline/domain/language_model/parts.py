@@ -1,6 +1,8 @@
 """A long archive in parts that a model can take at once. Split between turns, never inside one."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 
 from strandline.domain.extraction import Transcript, Turn
 from strandline.domain.language_model.speakers import spoken
@@ -31,12 +33,8 @@ def halves(part: Transcript) -> list[Transcript]:
     whole."""
     if len(part.turns) < 2:
         return [part]
-    total, before = sum(len(turn.text) for turn in part.turns), 0
-    for at, turn in enumerate(part.turns, start=1):
-        before += len(turn.text)
-        if 2 * before >= total:
-            break
-    at = min(at, len(part.turns) - 1)
+    ends = list(accumulate(len(turn.text) for turn in part.turns))
+    at = min(bisect_left(ends, ends[-1] / 2) + 1, len(part.turns) - 1)
     return [_part(part, part.turns[:at]), _part(part, part.turns[at:])]
 
 

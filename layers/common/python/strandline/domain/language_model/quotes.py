@@ -7,7 +7,7 @@ MIN_BYTES = 8
 """A shorter quote occurs anywhere and proves nothing, unless it is all that was said."""
 
 _APOSTROPHES = "'’‘‛`´"
-_DOUBLES = "\"“”„«»"
+_DOUBLES = '"“”„«»'
 
 
 def said(quote: str, text: str) -> str | None:

@@ -22,7 +22,9 @@ def schema(labels: Iterable[str]) -> Schema:
     return _object(
         {
             "abstract": _text("one or two sentences: what this was about, with names and dates"),
-            "overview": _text("markdown: state of things, key facts and decisions, dates, plans, open questions"),
+            "overview": _text(
+                "markdown: state of things, key facts and decisions, dates, plans, open questions"
+            ),
             **{kind.name: _facts(kind, speaker) for kind in REGISTRY.values()},
         }
     )
