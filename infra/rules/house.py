@@ -92,6 +92,36 @@ class QueueConsumer(CloudFormationLintRule):
         return broken
 
 
+class ConditionalPolicy(CloudFormationLintRule):
+    """What a parameter allows besides: one action on what the parameter names, and only where it is set."""
+
+    id = "E9004"
+    shortdesc = "A policy of its own has a condition, one action and named resources"
+    description = (
+        "Whoever configures nothing allows nothing; a star stands only for the regions of a named model"
+    )
+    tags: ClassVar = ["strandline", "iam"]
+
+    def match(self, cfn: Template) -> list[RuleMatch]:
+        """One match for each policy that is always there, or too wide."""
+        matches = []
+        for name, resource in cfn.get_resources("AWS::IAM::Policy").items():
+            if "Condition" not in resource:
+                matches.append(RuleMatch(["Resources", name], f"{name}: no condition"))
+            for statement in resource["Properties"]["PolicyDocument"]["Statement"]:
+                resources = statement["Resource"]
+                named = resources if isinstance(resources, list) else [resources]
+                if "*" in str(statement["Action"]) or not all(map(self._named, named)):
+                    path = ["Resources", name, "Properties", "PolicyDocument"]
+                    matches.append(RuleMatch(path, f"{name}: too wide: {statement['Action']}"))
+        return matches
+
+    def _named(self, resource: Any) -> bool:
+        text = str(resource.get("Fn::Sub", "")) if isinstance(resource, dict) else ""
+        rest = text.removeprefix("arn:${AWS::Partition}:").removeprefix("bedrock:*::foundation-model/")
+        return rest != text and "*" not in rest and "${Model" in rest
+
+
 class NarrowPolicy(CloudFormationLintRule):
     """A function's policy names its actions, and resources of this stack."""
 

@@ -34,7 +34,7 @@ def changed(template: Template, change: Callable[[Any], None]) -> Any:
     return document
 
 
-@pytest.mark.parametrize("name", ["QueueBlock", "QueueConsumer", "NarrowPolicy"])
+@pytest.mark.parametrize("name", ["QueueBlock", "QueueConsumer", "NarrowPolicy", "ConditionalPolicy"])
 def test_the_template_keeps_the_rules(template: Template, rules: Any, name: str) -> None:
     assert messages(getattr(rules, name), template.document) == []
 
@@ -113,3 +113,25 @@ def test_managed_policy(template: Template, rules: Any) -> None:
         lambda resources: resources["ApiFunction"]["Properties"]["Policies"].append("AmazonS3FullAccess"),
     )
     assert messages(rules.NarrowPolicy, document) == ["ApiFunction: write statements, not managed policies"]
+
+
+def test_a_policy_of_its_own_that_is_always_there(template: Template, rules: Any) -> None:
+    document = changed(template, lambda resources: resources["ExtractModelPolicy"].pop("Condition"))
+    assert messages(rules.ConditionalPolicy, document) == ["ExtractModelPolicy: no condition"]
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "*",
+        {"Fn::Sub": "arn:${AWS::Partition}:bedrock:${AWS::Region}::foundation-model/*"},
+        {"Ref": "ModelId"},
+    ],
+)
+def test_a_policy_of_its_own_that_is_too_wide(template: Template, rules: Any, resource: Any) -> None:
+    def change(resources: Any) -> None:
+        document = resources["ExtractModelPolicy"]["Properties"]["PolicyDocument"]
+        document["Statement"][0]["Resource"] = resource
+
+    found = messages(rules.ConditionalPolicy, changed(template, change))
+    assert found == ["ExtractModelPolicy: too wide: bedrock:InvokeModel"]

@@ -62,6 +62,8 @@ class Bedrock:
             raise self._refusal(error) from None  # the SDK's text might quote
         except BotoCoreError as error:
             raise Busy(f"no answer: {type(error).__name__}") from error
+        if "output" not in answer:  # what the SDK makes of half an answer
+            raise Busy("its answer broke off")
         stop = _STOPS.get(answer.get("stopReason"), "complete")
         usage = answer.get("usage") or {}
         return Reply(_answer(answer), stop, usage.get("inputTokens", 0), usage.get("outputTokens", 0))

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 MAX_CALLS = 5
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 20.0
+_DAY_SECONDS = 86_400.0
 
 Stop = Literal["complete", "cut", "refused"]
 
@@ -151,19 +152,17 @@ def busy_or_rejected(status: int, what: str, retry_after: float | None) -> Busy 
 
 def seconds(header: str | None, now: Callable[[], datetime]) -> float | None:
     """A `Retry-After` header in seconds from now: it is a number or a date. None where it is neither."""
-    from email.utils import parsedate_to_datetime
-
     if header is None:
         return None
     try:
-        return (
-            max(0.0, float(header))
-            if header.strip()[:1].isdigit()
-            else _until(parsedate_to_datetime(header), now())
-        )
+        wait = float(header) if header.strip()[:1].isdigit() else _until(header, now())
     except (ValueError, OverflowError):
         return None
+    return min(max(0.0, wait), _DAY_SECONDS)
 
 
-def _until(then: datetime, now: datetime) -> float:
-    return max(0.0, (then - now).total_seconds()) if then.tzinfo else 0.0
+def _until(date: str, now: datetime) -> float:
+    from email.utils import parsedate_to_datetime
+
+    then = parsedate_to_datetime(date)
+    return (then - now).total_seconds() if then.tzinfo else 0.0

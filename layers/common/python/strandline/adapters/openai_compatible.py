@@ -94,18 +94,16 @@ class OpenAiCompatible:
 
     def _body(self, answer: urllib3.BaseHTTPResponse, ends: float) -> bytes:
         """The body, unless it is endless in size or time; a connection that breaks off raises."""
-        parts: list[bytes] = []
-        try:
-            for part in answer.stream(_CHUNK):
-                parts.append(part)
-                if sum(map(len, parts)) > MAX_ANSWER_BYTES:
-                    raise Rejected(f"an answer of more than {MAX_ANSWER_BYTES} bytes", final=False)
-                if self._clock.now().timestamp() > ends:
-                    raise Busy("its answer did not end in time")
-        except (Rejected, Busy):
-            answer.close()
-            raise
-        return b"".join(parts)
+        body = bytearray()
+        while part := answer.read1(_CHUNK):  # what is there now: a server may send a byte at a time
+            body += part
+            if len(body) > MAX_ANSWER_BYTES:
+                answer.close()
+                raise Rejected(f"an answer of more than {MAX_ANSWER_BYTES} bytes", final=False)
+            if self._clock.now().timestamp() > ends:
+                answer.close()
+                raise Busy("its answer did not end in time")
+        return bytes(body)
 
     def _refusal(self, status: int, headers: Mapping[str, str], given: Any) -> Exception:
         """What an answer other than 200 means. Its `code` and `param` are machine words; its text might quote."""

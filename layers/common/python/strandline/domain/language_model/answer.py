@@ -49,12 +49,13 @@ _Owned = tuple[str | None, tuple[tuple[str, str], ...]]
 def read(answer: Answer | None, part: Transcript, extractor: str) -> Extraction:
     """The extraction that an answer about `part` is. Raises ExtractionFailed when it is none."""
     given = _object(answer)
+    abstract, overview = _text(given, "abstract"), _text(given, "overview")
     rows = {kind.name: _list(given, kind.name) for kind in REGISTRY.values()}
     reader = _Reader(part)
     return Extraction(
         extractor=extractor,
-        abstract=one_line(_text(given, "abstract"), MAX_ABSTRACT),
-        overview=cut(_printable(_text(given, "overview")), MAX_OVERVIEW),
+        abstract=one_line(abstract, MAX_ABSTRACT),
+        overview=cut(_printable(overview), MAX_OVERVIEW),
         proposals=tuple(p for kind in REGISTRY.values() for p in reader.proposals(kind, rows[kind.name])),
         dropped=tuple(reader.dropped),
     )

@@ -6,6 +6,7 @@ read back the same way (`quotes.py`).
 """
 
 import re
+import sys
 from collections.abc import Iterator
 
 from strandline.domain.extraction import Transcript, Turn
@@ -16,10 +17,17 @@ MAX_TURN_CHARS = 60_000
 
 MAX_NAME_CHARS = 120
 
+UNSEEN = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff"
+)
+"""Characters, as those of a regular expression's set, that a reader does not see and a model may be steered by."""
+
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
-_UNSEEN = r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-_IN_TEXT = re.compile(rf"[&<>{_UNSEEN}\U000e0000-\U000e0fff]")
-_IN_NAME = re.compile(rf"[&<>\"\t\n{_UNSEEN}\U000e0000-\U000e0fff]")
+_CHARACTERS = {entity: c for c, entity in _ENTITIES.items()}
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|#x[0-9a-f]{1,6});")
+_IN_TEXT = re.compile(rf"[&<>{UNSEEN}]")
+_IN_NAME = re.compile(rf"[&<>\"\t\n{UNSEEN}]")
 
 
 def frame(transcript: Transcript) -> str:
@@ -49,6 +57,17 @@ def _shown(text: str) -> Iterator[str]:
     yield _IN_TEXT.sub(_escaped, text[:MAX_TURN_CHARS])
     if len(text) > MAX_TURN_CHARS:
         yield f"<cut characters={len(text) - MAX_TURN_CHARS}/>"
+
+
+def unescaped(text: str) -> str:
+    """A text from the frame as it was before."""
+    return _ENTITY.sub(_character, text)
+
+
+def _character(match: re.Match[str]) -> str:
+    known = _CHARACTERS.get(match[0])
+    code = 0 if known else int(match[0][3:-1], 16)
+    return known or (chr(code) if code <= sys.maxunicode else match[0])
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -1,22 +1,26 @@
 """The words of a message that an answer quotes: exactly as they were said, or none."""
 
-import html
 import re
+
+from strandline.domain.language_model.frame import UNSEEN, unescaped
 
 MIN_BYTES = 8
 """A shorter quote occurs anywhere and proves nothing, unless it is all that was said."""
 
 _APOSTROPHES = "'’‘‛`´"
+_UNSEEN = re.compile(f"[{UNSEEN}\u200c\u200d]")
+_SKIPPED = f"{_UNSEEN.pattern}*"
+_BETWEEN = rf"[\s{UNSEEN}]+"
 _DOUBLES = '"“”„«»'
 
 
 def said(quote: str, text: str) -> str | None:
-    """The part of `text` that `quote` means: models change the shape of quotation marks and white space, and repeat
-    the frame's entities. None when the words are not there."""
+    """The part of `text` that `quote` means: models change the shape of quotation marks and white space, leave out what
+    cannot be seen, and repeat the frame's entities. None when the words are not there."""
     if quote and quote in text:
         return quote
-    words = html.unescape(quote).split()
-    found = re.search(r"\s+".join(map(_pattern, words)), text) if words else None
+    words = _UNSEEN.sub("", unescaped(quote)).split()
+    found = re.search(_BETWEEN.join(map(_pattern, words)), text) if words else None
     return found[0] if found else None
 
 
@@ -26,7 +30,7 @@ def is_telling(quote: str, text: str) -> bool:
 
 
 def _pattern(word: str) -> str:
-    return "".join(map(_character, word))
+    return _SKIPPED.join(map(_character, word))
 
 
 def _character(c: str) -> str:
