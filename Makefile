@@ -1,4 +1,4 @@
-# One word each: setup run test check format openapi bench build deploy lock clean. CI uses the same words.
+# One word each: setup run test check format openapi fuzz bench build deploy lock clean. CI uses the same words.
 # Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
 PYTHON ?= python3
 
@@ -9,10 +9,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format openapi bench build deploy lock clean
+.PHONY: help setup run test check format openapi fuzz bench build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | format | openapi | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | format | openapi | fuzz | bench | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -55,6 +55,12 @@ format: setup
 
 openapi: setup
 	$(BIN)/python -m infra.openapi write
+
+# needs a running service: make run, and its key in STRANDLINE_KEY
+fuzz: export STRANDLINE_URL ?= http://127.0.0.1:8787
+fuzz: setup
+	$(BIN)/schemathesis --config-file infra/openapi/schemathesis.toml run infra/openapi.json \
+	  -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
 
 bench: setup
 	$(BIN)/python -m tests.perf

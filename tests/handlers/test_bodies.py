@@ -161,3 +161,14 @@ def test_an_error_of_ours_says_nothing_about_the_inside(service: Service, alice:
     answer = alice.look("s")
     assert answer.refusal == (500, "INTERNAL")
     assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("body", [b"[]", b"[null]", b'"x"', b"7", b"null", b"true"])
+@pytest.mark.parametrize("path", ["/sessions", "/sessions/s/commit", "/search/find"])
+def test_a_body_that_is_no_object(alice: Client, path: str, body: bytes) -> None:
+    """Also where a body may be left out: what is sent is looked at."""
+    alice.append("s", "hello")
+    answer = alice.send("POST", path, body)
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert answer.error["message"] == "body: must be a JSON object"
+    assert alice.look("s").result["message_count"] == 1

@@ -88,3 +88,20 @@ def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:
         r"<(script|link|img)[^>]*(src|href)=", page.text.replace("<script>", "", 2)[:200_000]
     )
     assert "SwaggerUIBundle({" in page.text
+
+
+def test_two_schemas_never_share_a_name() -> None:
+    with pytest.raises(ValueError, match="called Settings"):
+        openapi._together({"Settings": {"type": "object"}}, {"Settings": {"type": "string"}})
+
+
+def test_a_body_is_required_when_a_field_of_it_is(described: Any) -> None:
+    bodies = {
+        name: operation["requestBody"]["required"]
+        for name, operation in operations(described)
+        if "requestBody" in operation
+    }
+    assert bodies["POST /api/v1/sessions"] is False
+    assert bodies["POST /api/v1/sessions/{session_id}/commit"] is False
+    assert bodies["POST /api/v1/sessions/{session_id}/messages"] is True
+    assert bodies["PUT /api/v1/memories/{path}"] is True

@@ -50,7 +50,10 @@ def _plain_name(text: str) -> str:
     return text
 
 
-Identifier = Annotated[str, Field(min_length=1, max_length=128), AfterValidator(_one_segment)]
+_PLAIN = {"pattern": r"^[^\x00-\x1f\x7f/\\?]+$"}  # as a description can say it; _one_segment decides
+Identifier = Annotated[
+    str, Field(min_length=1, max_length=128, json_schema_extra=_PLAIN), AfterValidator(_one_segment)
+]
 PeerId = Annotated[Identifier, AfterValidator(_plain_name)]
 MessageId = Annotated[str, Field(min_length=1, max_length=256)]
 Moment = Annotated[datetime, AfterValidator(_in_range)]

@@ -54,11 +54,13 @@ def _plain(event: Event) -> dict[str, Any]:
 
 
 def _json(text: str) -> str:
-    """The text, if it is JSON that can be worked with: whole, valid Unicode, and not nested beyond reason."""
+    """The text, if it is an object that can be worked with: whole, valid Unicode, and not nested beyond reason."""
     try:
-        from_json(text)
+        found = from_json(text)
     except ValueError as error:
         raise InvalidArgument(f"body: {error}") from error
+    if not isinstance(found, dict):  # where a body may be left out, the router would take a list for none
+        raise InvalidArgument("body: must be a JSON object")
     return text
 
 

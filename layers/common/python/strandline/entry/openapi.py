@@ -115,7 +115,7 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
     results, definitions = _results(routes)
     paths: Schema = {}
     for route in sorted(routes, key=lambda r: (r.path, r.method)):
-        operation = given["paths"][route.path][route.method]
+        operation = _with_body(given["paths"][route.path][route.method], given["components"]["schemas"])
         paths.setdefault(route.path, {})[route.method] = _operation(route, operation, results[route])
     held = {model.__name__ for route in routes for model in _query_models(route)}
     inputs = {k: v for k, v in given["components"]["schemas"].items() if k not in {*POWERTOOLS_OWN, *held}}
@@ -132,12 +132,20 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
         "tags": _tags(routes),
         "paths": paths,
         "components": {
-            "schemas": dict(sorted({**inputs, **definitions}.items())),
+            "schemas": dict(sorted(_together(inputs, definitions).items())),
             "responses": dict(sorted(_refusals(routes).items())),
             "parameters": {**PARAMETERS, **KEYED},
             "securitySchemes": SECURITY,
         },
     }
+
+
+def _together(inputs: Schema, definitions: Schema) -> Schema:
+    """The schemas of bodies and those of results. Raises ValueError when two have one name."""
+    for name in set(inputs) & set(definitions):
+        if inputs[name] != definitions[name]:
+            raise ValueError(f"a body and a result are called {name}: rename one of them")
+    return {**inputs, **definitions}
 
 
 def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
@@ -170,6 +178,16 @@ def _operation(route: Route, given: Schema, result: Schema) -> Schema:
         "security": [] if route.answers.bare else None,
     }
     return {name: value for name, value in made.items() if value is not None}
+
+
+def _with_body(given: Schema, schemas: Schema) -> Schema:
+    """The operation, its body required when a field of it is: no body is an empty object."""
+    body = given.get("requestBody")
+    if body is None:
+        return given
+    schema = body["content"][JSON]["schema"]
+    known = schemas.get(schema.get("$ref", "").removeprefix(COMPONENTS), {})
+    return {**given, "requestBody": {"content": body["content"], "required": bool(known.get("required"))}}
 
 
 def _parameters(route: Route, given: Schema) -> list[Schema]:
@@ -274,9 +292,13 @@ def _tags(routes: Iterable[Route]) -> list[Schema]:
 def _tidy(value: Any) -> Any:
     """Without the titles that say a name once more, without line breaks, and with whole numbers as such."""
     if isinstance(value, dict):
-        return {k: _tidy(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
+        return {k: _tidy(v) for k, v in value.items() if not _says_nothing(k, v)}
     if isinstance(value, list):
         return [_tidy(each) for each in value]
     if isinstance(value, str):
         return " ".join(value.split())
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    return (name == "title" and isinstance(value, str)) or (name == "default" and value is None)

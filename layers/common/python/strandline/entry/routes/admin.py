@@ -55,7 +55,7 @@ class AddKey(BaseModel):
     expires_at: Moment | None = None
 
 
-class AccountSettings(BaseModel):
+class ChangeSettings(BaseModel):
     """`requests_per_minute` of all the account's users together; 0 is no limit, null the deployment's setting."""
 
     model_config = ConfigDict(extra="forbid")
@@ -110,7 +110,7 @@ def look_at_settings(account_id: str) -> Answer:
 
 @router.patch(f"{ACCOUNTS}/<account_id>/settings")
 @answers(results.AccountSettings)
-def change_settings(account_id: str, body: AccountSettings) -> Answer:
+def change_settings(account_id: str, body: ChangeSettings) -> Answer:
     """Sets what the body names; null gives a setting back to the deployment."""
     account = _account(account_id)
     govern(router.current_event.raw_event)
