@@ -1,5 +1,6 @@
-"""House rules of template.yaml, for cfn-lint: every queue is the same block, every policy is narrow."""
+"""House rules of template.yaml, for cfn-lint: each queue the same block, each policy narrow, one role that erases."""
 
+import re
 from typing import Any, ClassVar
 
 from cfnlint.rules import CloudFormationLintRule, RuleMatch
@@ -14,6 +15,10 @@ def _target(value: Any) -> str | None:
     """The logical id that a GetAtt names."""
     named = value.get("Fn::GetAtt") if isinstance(value, dict) else None
     return str(named[0]) if named else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _properties(template: Template, kind: str) -> dict[str, dict[str, Any]]:
@@ -155,3 +160,34 @@ class NarrowPolicy(CloudFormationLintRule):
         below = str(resource.get("Fn::Sub", ""))
         narrow = below.startswith("${") and ("*" not in below or below.startswith("${MemoryBucket.Arn}/v1/"))
         return _target(resource) is not None or narrow
+
+
+class EraseAlone(CloudFormationLintRule):
+    """Only the erase function's role may remove anything below sessions, or any version."""
+
+    id = "E9004"
+    shortdesc = "Only erase removes what was said"
+    description = (
+        "Archives are what memories are rebuilt from: a fault elsewhere must not be able to lose one"
+    )
+    tags: ClassVar = ["strandline", "iam", "s3"]
+    removing: ClassVar = frozenset({"s3:DeleteObject", "s3:DeleteObjectVersion"})
+    elsewhere: ClassVar = re.compile(r"/v1/\*/(memories|index|journal)/\*$")
+
+    def match(self, cfn: Template) -> list[RuleMatch]:
+        """One match for each statement of another function that lets it remove such a thing."""
+        return [
+            RuleMatch(["Resources", name, "Properties", "Policies"], f"{name}: only erase may {action}")
+            for name, function in _properties(cfn, "AWS::Serverless::Function").items()
+            if name != "EraseFunction"
+            for policy in function.get("Policies", [])
+            if isinstance(policy, dict)
+            for statement in policy.get("Statement", [])
+            for action in sorted(self.removing & set(_listed(statement["Action"])))
+            if action == "s3:DeleteObjectVersion"
+            or not all(map(self._elsewhere, _listed(statement["Resource"])))
+        ]
+
+    def _elsewhere(self, resource: Any) -> bool:
+        below = resource.get("Fn::Sub", "") if isinstance(resource, dict) else resource
+        return self.elsewhere.search(str(below)) is not None

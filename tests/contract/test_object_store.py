@@ -1,5 +1,6 @@
 """`ports.ObjectStore`, on every backend."""
 
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -7,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from strandline.ports import ConditionFailed, Contended, IfAbsent, IfMatch, ObjectStore
+from strandline.ports import ConditionFailed, Contended, IfAbsent, IfMatch, ObjectStore, ObjectVersion
 from tests.contract.conftest import Backend
 
 pytestmark = pytest.mark.contract
@@ -163,6 +164,81 @@ def test_versions_newest_first_with_delete_markers(store: ObjectStore) -> None:
         store.get_version("k", marker.version_id)
     with pytest.raises(KeyError):
         store.get_version("k2", one.version_id)
+
+
+def _below(store: ObjectStore, prefix: str, limit: int = 1000) -> list[ObjectVersion]:
+    """Every version below the prefix, page by page."""
+    found: list[ObjectVersion] = []
+    page = store.versions_below(prefix, limit=limit)
+    found += page.versions
+    while page.next is not None:
+        page = store.versions_below(prefix, after=page.next, limit=limit)
+        found += page.versions
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 1000])
+def test_every_version_below_a_prefix_once(store: ObjectStore, limit: int) -> None:
+    for key in ("p/a", "p/a é", "p/b", "p", "pq", "o/a"):
+        for body in (b"one", b"two", b"three"):
+            store.put(key, body)
+    store.delete("p/b")
+
+    found = _below(store, "p/", limit)
+
+    assert len({(v.key, v.version_id) for v in found}) == len(found) == 10
+    assert Counter(v.key for v in found) == {"p/a": 3, "p/a é": 3, "p/b": 4}
+    assert {(v.key, v.deleted) for v in found if v.latest} == {
+        ("p/a", False),
+        ("p/a é", False),
+        ("p/b", True),
+    }
+    assert [v.key for v in found if v.deleted] == ["p/b"]
+    assert _below(store, "nothing/", limit) == []
+
+
+def test_erased_versions_are_gone_for_good(store: ObjectStore) -> None:
+    for key in ("p/a", "p/b +é", "q/a"):
+        store.put(key, b"one")
+        store.put(key, b"two")
+    store.delete("p/a")
+    kept = _below(store, "q/")
+
+    gone = _below(store, "p/")
+    store.erase(gone)
+    store.erase(gone)  # again: as good
+    store.erase([])
+
+    assert _below(store, "p/") == [] == list(store.versions("p/a"))
+    assert list(store.keys("p/")) == []
+    with pytest.raises(KeyError):
+        store.get_version("p/a", gone[0].version_id)
+    assert _below(store, "q/") == kept
+    store.put("p/a", b"new", when=IfAbsent())
+    assert _body(store, "p/a") == b"new"
+
+
+def test_erasing_old_versions_leaves_the_object(store: ObjectStore) -> None:
+    for body in (b"one", b"two", b"three"):
+        store.put("k", body)
+    store.erase([v for v in _below(store, "k") if not v.latest])
+    assert _body(store, "k") == b"three"
+    assert len(store.versions("k")) == 1
+
+
+def test_erasing_the_latest_version_shows_the_one_before(store: ObjectStore) -> None:
+    store.put("k", b"one")
+    store.delete("k")
+    store.erase([v for v in _below(store, "k") if v.latest])
+    assert _body(store, "k") == b"one"
+
+
+def test_erasing_more_than_a_page(store: ObjectStore) -> None:
+    for n in range(12):
+        store.put(f"p/{n}", b"")
+    while page := store.versions_below("p/", limit=5).versions:
+        store.erase(page)
+    assert _below(store, "p/") == []
 
 
 def _body(store: ObjectStore, key: str) -> bytes | None:

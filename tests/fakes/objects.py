@@ -8,7 +8,19 @@ from datetime import datetime
 from functools import partial
 from threading import Lock
 
-from strandline.ports import Clock, Condition, ConditionFailed, IfAbsent, IfMatch, Stored, Version
+from strandline.ports import (
+    ERASED_AT_ONCE,
+    Clock,
+    Condition,
+    ConditionFailed,
+    IfAbsent,
+    IfMatch,
+    ObjectVersion,
+    Place,
+    Stored,
+    Version,
+    VersionPage,
+)
 from tests.fakes.faults import Faults
 from tests.fakes.values import FakeClock
 
@@ -29,7 +41,8 @@ class _Entry:
 
 class MemoryObjects:
     """`ports.ObjectStore`. Operations for `faults` and `calls`: get, put, delete, list (one per page), versions,
-    get_version. `bytes` counts what each moved. A conditional GET that finds nothing new is a `get` of 0 bytes."""
+    get_version, versions_below, erase. `bytes` counts what each moved. A conditional GET that finds nothing new is a
+    `get` of 0 bytes."""
 
     def __init__(self, clock: Clock | None = None, *, page: int = 1000) -> None:
         self.faults = Faults()
@@ -86,6 +99,38 @@ class MemoryObjects:
 
         return self.faults.run("get_version", read)
 
+    def versions_below(
+        self, prefix: str, *, after: Place | None = None, limit: int = ERASED_AT_ONCE
+    ) -> VersionPage:
+        def listed() -> VersionPage:
+            with self._lock:
+                below = [
+                    v for key in sorted(self._entries) if key.startswith(prefix) for v in self._listed(key)
+                ]
+            rest = [v for v in below if after is None or v.key > after[0] or _older(below, v, after)]
+            page = rest[: min(limit, self._page)]
+            return VersionPage(page, (page[-1].key, page[-1].version_id) if len(page) < len(rest) else None)
+
+        return self.faults.run("versions_below", listed)
+
+    def _listed(self, key: str) -> list[ObjectVersion]:
+        newest_first = self._entries[key][::-1]
+        return [ObjectVersion(key, e.version_id, e.body is None, n == 0) for n, e in enumerate(newest_first)]
+
+    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+        assert len(versions) <= ERASED_AT_ONCE
+
+        def remove() -> None:
+            gone = {(v.key, v.version_id) for v in versions}
+            with self._lock:
+                for key in {v.key for v in versions} & self._entries.keys():
+                    kept = [e for e in self._entries[key] if (key, e.version_id) not in gone]
+                    self._entries[key] = kept
+                    if not kept:
+                        del self._entries[key]
+
+        self.faults.run("erase", remove)
+
     def _current(self, key: str) -> _Entry | None:
         entries = self._entries.get(key)
         return entries[-1] if entries and entries[-1].body is not None else None
@@ -112,6 +157,13 @@ class MemoryObjects:
         with self._lock:
             live = [k for k in self._entries if k.startswith(prefix) and k > after and self._current(k)]
         return sorted(live)[: self._page]
+
+
+def _older(below: Sequence[ObjectVersion], version: ObjectVersion, after: Place) -> bool:
+    """Whether the version comes behind that place, within its key."""
+    ids = [v.version_id for v in below if v.key == after[0]]
+    same = version.key == after[0]
+    return same and after[1] in ids and ids.index(version.version_id) > ids.index(after[1])
 
 
 def _check(current: _Entry | None, when: Condition | None) -> None:

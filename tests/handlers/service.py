@@ -155,6 +155,7 @@ class Service:
             busy = [
                 self.deliver("ExtractQueue", self.world.extract_queue),
                 self.deliver("MergeQueue", self.world.merge_queue),
+                self.deliver("EraseQueue", self.world.erase_queue),
             ]
             if not any(busy):
                 return

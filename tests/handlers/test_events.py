@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from strandline.domain.contracts import AppendRequested, CommitRequested, ExtractRequested, MergeRequested
+from strandline.domain.contracts import (
+    AppendRequested,
+    CommitRequested,
+    EraseRequested,
+    ExtractRequested,
+    MergeRequested,
+)
 from strandline.entry.api import app
 from tests.handlers.service import Client, Service
 
@@ -15,6 +21,7 @@ EVENTS = Path(__file__).parents[2] / "events"
 MESSAGES: dict[str, type[BaseModel]] = {
     "append.v1": AppendRequested,
     "commit.v1": CommitRequested,
+    "erase.v1": EraseRequested,
     "extract.v1": ExtractRequested,
     "merge.v1": MergeRequested,
 }
@@ -23,6 +30,7 @@ FUNCTIONS = {
     "append": "AppendFunction",
     "authorizer": "AuthorizerFunction",
     "commit": "CommitFunction",
+    "erase": "EraseFunction",
     "extract": "ExtractFunction",
     "merge": "MergeFunction",
     "sweep": "SweepFunction",
@@ -57,7 +65,7 @@ def mia(service: Service) -> Client:
     return client
 
 
-@pytest.mark.parametrize("name", samples("api", "append"))
+@pytest.mark.parametrize("name", samples("api", "append", "erase"))
 def test_an_http_sample_is_answered(service: Service, mia: Client, name: str) -> None:
     if name == "api_session_create":
         mia.delete("/sessions/tour")
@@ -96,7 +104,7 @@ def test_the_authorizer_sample_is_let_through_without_an_identity(service: Servi
 def test_there_is_a_sample_for_every_route() -> None:
     described = json.loads(app.get_openapi_json_schema(title="Strandline", version="1"))["paths"]
     routes = {f"{method.upper()} {path}" for path, methods in described.items() for method in methods}
-    sampled = [_described(event(name), list(described)) for name in samples("api", "append")]
+    sampled = [_described(event(name), list(described)) for name in samples("api", "append", "erase")]
     assert sorted(sampled) == sorted(routes | UNDESCRIBED)
 
 

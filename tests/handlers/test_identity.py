@@ -12,7 +12,7 @@ from tests.handlers.test_events import FUNCTIONS, event, samples
 
 ROUTES = [
     name
-    for name in samples("api", "append")
+    for name in samples("api", "append", "erase")
     if name.split("_")[1:] not in (["health"], ["openapi"], ["docs"])
 ]
 

@@ -30,7 +30,7 @@ def reference(service: Service, name: str, user: str = "alice") -> SessionRef:
 def test_batches_are_as_large_as_the_template_says() -> None:
     sizes = {trigger.queue: trigger.batch_size for trigger in TEMPLATE.queue_triggers()}
     assert sizes["MergeQueue"] == 10
-    assert set(sizes) == {*QUEUES, "IngestQueue"}
+    assert set(sizes) == {*QUEUES, "IngestQueue", "EraseQueue"}
 
 
 @pytest.mark.parametrize("queue", QUEUES)

@@ -46,11 +46,18 @@ class Moto:
         return boto3.client(service)
 
 
+def single(operation: str, request: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The call as what it is allowed by: DeleteObjects is a DeleteObject of each key."""
+    if operation != "DeleteObjects":
+        return [(operation, request)]
+    return [("DeleteObject", {"Bucket": request["Bucket"], **each}) for each in request["Delete"]["Objects"]]
+
+
 def needed(service: str, operation: str, request: dict[str, Any], names: dict[str, str]) -> tuple[str, str]:
     """The IAM action and resource of one call."""
     action = ACTIONS.get(operation, operation)
-    if operation == "GetObject" and "VersionId" in request:
-        action = "GetObjectVersion"
+    if operation in ("GetObject", "DeleteObject") and "VersionId" in request:
+        action = f"{operation}Version"
     if service == "s3":
         key = request.get("Key")
         return f"s3:{action}", f"arn:aws:s3:::{request['Bucket']}" + (f"/{key}" if key else "")
@@ -90,8 +97,9 @@ class Deployment:
         def noted(client: Any, operation: str, request: dict[str, Any]) -> Any:
             if self._function is not None:
                 service = client.meta.service_model.service_name
-                action, resource = needed(service, operation, request, self.names)
-                self.calls.add((self._function, action, resource))
+                for each in single(operation, request):
+                    action, resource = needed(service, each[0], each[1], self.names)
+                    self.calls.add((self._function, action, resource))
                 if "Tagging" in request:
                     self.calls.add((self._function, f"{action}Tagging", resource))
             return genuine(client, operation, request)

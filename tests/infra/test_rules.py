@@ -34,7 +34,7 @@ def changed(template: Template, change: Callable[[Any], None]) -> Any:
     return document
 
 
-@pytest.mark.parametrize("name", ["QueueBlock", "QueueConsumer", "NarrowPolicy", "ConditionalPolicy"])
+@pytest.mark.parametrize("name", ["QueueBlock", "QueueConsumer", "NarrowPolicy", "ConditionalPolicy", "EraseAlone"])
 def test_the_template_keeps_the_rules(template: Template, rules: Any, name: str) -> None:
     assert messages(getattr(rules, name), template.document) == []
 
@@ -135,3 +135,25 @@ def test_a_policy_of_its_own_that_is_too_wide(template: Template, rules: Any, re
 
     found = messages(rules.ConditionalPolicy, changed(template, change))
     assert found == ["ExtractModelPolicy: too wide: bedrock:InvokeModel"]
+
+
+@pytest.mark.parametrize(
+    ("action", "resource"),
+    [
+        ("s3:DeleteObject", {"Fn::Sub": "${MemoryBucket.Arn}/v1/*"}),
+        ("s3:DeleteObject", {"Fn::Sub": "${MemoryBucket.Arn}/v1/*/sessions/*"}),
+        (
+            "s3:DeleteObject",
+            [{"Fn::Sub": "${MemoryBucket.Arn}/v1/*/memories/*"}, {"Fn::Sub": "${MemoryBucket.Arn}/v1/a/*"}],
+        ),
+        ("s3:DeleteObjectVersion", {"Fn::Sub": "${MemoryBucket.Arn}/v1/*/memories/*"}),
+    ],
+)
+def test_another_function_that_erases(template: Template, rules: Any, action: str, resource: Any) -> None:
+    def change(resources: Any) -> None:
+        statement = {"Effect": "Allow", "Action": ["s3:GetObject", action], "Resource": resource}
+        resources["SweepFunction"]["Properties"]["Policies"][0]["Statement"].append(statement)
+
+    assert messages(rules.EraseAlone, changed(template, change)) == [
+        f"SweepFunction: only erase may {action}"
+    ]

@@ -1,6 +1,7 @@
 """The template against the rules of the house that cfn-lint does not see."""
 
 import re
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -35,9 +36,66 @@ def test_bucket_is_versioned_encrypted_and_private(template: Template) -> None:
 
 
 def test_bucket_refuses_plain_http(template: Template) -> None:
-    (statement,) = only(template, "AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
+    statement = bucket_policy(template)["TlsOnly"]
     assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:*")
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def bucket_policy(template: Template) -> dict[str, Any]:
+    """The statements of the bucket's policy by their id."""
+    found = only(template, "AWS::S3::BucketPolicy")["PolicyDocument"]["Statement"]
+    return {statement["Sid"]: statement for statement in found}
+
+
+SESSION = "v1/acme/alice/sessions/s"
+LIFE = f"{SESSION}/0123456789abcdef0123456789abcdef"
+ARCHIVE = f"{LIFE}/archives/000000000001"
+PARTS = ("candidates.json", "abstract.md", "overview.md", "memory_diff.json", "done.json", "failed.json")
+ARCHIVED = [f"{ARCHIVE}/messages.000000000001-000000000003.jsonl", *(f"{ARCHIVE}/{part}" for part in PARTS)]
+SEGMENT = f"{LIFE}/segments/000000000001-000000000002.jsonl"
+
+
+def named_in(statement: Any, key: str) -> bool:
+    """Whether a statement's resources name the key, as IAM matches them."""
+    patterns = [each["Fn::Sub"].removeprefix("${MemoryBucket.Arn}/") for each in statement["Resource"]]
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT, f"{SESSION}/head.json"])
+def test_only_the_erase_role_removes_what_was_said(template: Template, key: str) -> None:
+    statement = bucket_policy(template)["SessionsStay"]
+    assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
+    assert statement["Action"] == ["s3:DeleteObject", "s3:DeleteObjectVersion"]
+    assert statement["Condition"] == {
+        "ArnNotEquals": {"aws:PrincipalArn": {"Fn::GetAtt": ["EraseFunctionRole", "Arn"]}}
+    }
+    assert named_in(statement, key)
+
+
+@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT])
+def test_what_is_written_once_is_not_written_over(template: Template, key: str) -> None:
+    statement = bucket_policy(template)["ArchivesAreWrittenOnce"]
+    assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:PutObject")
+    assert statement["Condition"] == {"Null": {"s3:if-none-match": "true"}}
+    assert named_in(statement, key)
+
+
+@pytest.mark.parametrize("sid", ["SessionsStay", "ArchivesAreWrittenOnce"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "v1/acme/alice/memories/profile.md",
+        "v1/acme/alice/memories/sessions/a/b/archives/c.md",  # a star also stands for slashes
+        "v1/acme/sessions/memories/topics/archives/overview.md",
+        "v1/acme/alice/index/messages.idx",
+    ],
+)
+def test_memories_can_be_written_and_removed(template: Template, sid: str, key: str) -> None:
+    assert not named_in(bucket_policy(template)[sid], key)
+
+
+def test_a_head_can_be_written_over(template: Template) -> None:
+    assert not named_in(bucket_policy(template)["ArchivesAreWrittenOnce"], f"{SESSION}/head.json")
 
 
 def test_bucket_never_expires_a_current_object(template: Template) -> None:
@@ -195,9 +253,10 @@ def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> 
         assert ("s3:GetObject" in actions(function)) == ("s3:ListBucket" in actions(function))
 
 
-def test_nobody_removes_a_version(functions: dict[str, Any]) -> None:
-    """History ends by the lifecycle alone."""
-    assert not any("s3:DeleteObjectVersion" in actions(function) for function in functions.values())
+def test_only_erase_removes_a_version(functions: dict[str, Any]) -> None:
+    """Otherwise history ends by the lifecycle alone."""
+    removing = {name for name, function in functions.items() if "s3:DeleteObjectVersion" in actions(function)}
+    assert removing == {"EraseFunction"}
 
 
 def test_no_business_values_in_the_wiring(template: Template) -> None:

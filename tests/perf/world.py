@@ -99,6 +99,7 @@ class Faked:
             items=lambda: self._items,
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
+            erase_queue=lambda: merge,
             model=RuleModel,
             tokens=TiktokenCounter("cl100k_base"),
             clock=SystemClock(),

@@ -106,7 +106,8 @@ def test_a_hundred_appends_are_a_hundred_puts_and_the_spills(world: World) -> No
 
 def test_the_first_append_looks_once_lists_the_session_and_writes(world: World) -> None:  # B-A11
     _, calls = counted(world, lambda: world.append("s", LONG))
-    assert calls == {"objects.get": 1, "items.update": 1, "objects.put": 1}
+    # the query: is its user being erased?
+    assert calls == {"objects.get": 1, "items.query": 1, "items.update": 1, "objects.put": 1}
 
 
 def test_a_duplicate_writes_nothing(world: World) -> None:  # B-A7 B-A11

@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
+from strandline.domain.contracts import EraseRequested, ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.message import MessageIn, read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline import outcome, session
 from strandline.pipeline.append import Appended, AppendRequest, run_append
 from strandline.pipeline.commit import Committed, run_commit
+from strandline.pipeline.erase import run_erase
 from strandline.pipeline.extract import run_extract
 from strandline.pipeline.library import Library
 from strandline.pipeline.merge import run_merge
@@ -51,6 +52,7 @@ class World:
         self.items = MemoryItems()
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
+        self.erase_queue = MemoryQueue()
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
         self.model: Model = model or Echo()
         self.tokens: TokenCounter = WordCounter()
@@ -63,6 +65,7 @@ class World:
             items=lambda: self.items,
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
+            erase_queue=lambda: self.erase_queue,
             model=lambda: self.model,
             tokens=self.tokens,
             clock=self.clock,
@@ -77,7 +80,7 @@ class World:
     def mend(self) -> None:
         """Whatever was going to go wrong does not any more."""
         self.calls.trip = None
-        for name in ("objects", "items", "extract_queue", "merge_queue"):
+        for name in ("objects", "items", "extract_queue", "merge_queue", "erase_queue"):
             getattr(self, name).faults = WatchedFaults(name, self.calls)
 
     def next(self, offset: int, action: Callable[[], object], *, before: bool = True) -> None:
@@ -157,11 +160,24 @@ class World:
             else:
                 self.merge_queue.back(delivery)
 
+    def erase_next(self) -> None:
+        """One delivery of the erase queue; it stays there when the handler dies or fails."""
+        for delivery in self.erase_queue.receive(1):
+            assert isinstance(delivery.message, EraseRequested)
+            try:
+                run_erase(self.services(), delivery.message)
+            except (StrandlineError, Killed):
+                self.erase_queue.back(delivery)
+                raise
+            self.erase_queue.done(delivery)
+
     def settle(self, rounds: int = 20) -> None:
-        """Delivers until both queues are empty."""
+        """Delivers until the queues are empty."""
         for _ in range(rounds):
-            if not len(self.extract_queue) and not len(self.merge_queue):
+            if not len(self.extract_queue) + len(self.merge_queue) + len(self.erase_queue):
                 return
+            if len(self.erase_queue):
+                self.erase_next()
             if len(self.extract_queue):
                 self.extract_next()
             if len(self.merge_queue):

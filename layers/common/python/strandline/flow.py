@@ -10,6 +10,8 @@
                │        stood still too long)        │        then this archive's diff, once
                └────── markdown memories, index ◀────┘
 
+     HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted goes in all its versions: the only role that may
+
 CommitRequested comes from whoever puts it into the queue; the routes call the same use case.
 
 A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `pipeline/<word>.py` (the use
@@ -76,12 +78,26 @@ STAGES = (
         commit_point="CAS PUT per memory file, then create-once PUT of the archive's memory_diff.json",
     ),
     Stage(
+        word="erase",
+        function="EraseFunction",
+        triggers=(
+            "DELETE /api/v1/sessions/{session_id}",
+            "DELETE /api/v1/users/{user_id}",
+            "DELETE /api/v1/accounts/{account_id}",
+            "EraseQueue",
+        ),
+        use_case="strandline.pipeline.erase:run_erase",
+        consumes="EraseRequested",
+        emits=("EraseRequested",),
+        commit_point="CAS PUT of a session's gravestone; conditional put of a user's or an account's erasure",
+    ),
+    Stage(
         word="sweep",
         function="SweepFunction",
         triggers=("rate(1 minute)",),
         use_case="strandline.pipeline.sweep:run_sweep",
         consumes=None,
-        emits=("ExtractRequested",),
+        emits=("ExtractRequested", "EraseRequested"),
         commit_point="conditional delete or move of a due marker",
     ),
     Stage(

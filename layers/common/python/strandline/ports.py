@@ -53,6 +53,31 @@ class Version:
 
 
 @dataclass(frozen=True)
+class ObjectVersion:
+    """One version of any key, as a listing of many keys shows it. `latest`: what a plain GET of the key looks at."""
+
+    key: str
+    version_id: str
+    deleted: bool
+    latest: bool
+
+
+Place = tuple[str, str]
+"""A key and a version id: where a listing of versions goes on."""
+
+
+@dataclass(frozen=True)
+class VersionPage:
+    """One page of a listing of versions; `next` is where to go on after, or None at the end."""
+
+    versions: Sequence[ObjectVersion]
+    next: Place | None
+
+
+ERASED_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
 class IfAbsent:
     """Write only where no current object is (S3 `If-None-Match: *`; a delete marker counts as absent)."""
 
@@ -92,6 +117,15 @@ class ObjectStore(Protocol):
 
     def get_version(self, key: str, version_id: str) -> bytes:
         """The body of one version. Raises KeyError when there is none."""
+
+    def versions_below(
+        self, prefix: str, *, after: Place | None = None, limit: int = ERASED_AT_ONCE
+    ) -> VersionPage:
+        """Every version and delete marker of every key under `prefix`, from behind `after`, at most `limit` of them."""
+
+    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+        """Removes exactly these versions and delete markers for good, at most `ERASED_AT_ONCE`; what is gone already
+        is success. A key whose latest version goes shows the one before it. Raises Ambiguous: some may be gone."""
 
 
 Item = Mapping[str, Any]

@@ -55,7 +55,7 @@ ONCE = Config(
 REPEATING = ONCE.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
 """For calls that may happen twice."""
 
-_TRANSIENT = frozenset(
+TRANSIENT = frozenset(
     {
         "InternalError",
         "InternalServerError",
@@ -161,6 +161,6 @@ def store_errors(known: Mapping[str, type[StoreError]] | None = None) -> Iterato
 def _meaning(error: ClientError, known: Mapping[str, type[StoreError]]) -> type[StoreError] | None:
     code, status = code_of(error), status_of(error)
     meaning = known.get(code) or known.get(str(status))
-    if meaning is None and (status >= 500 or status == 429 or code in _TRANSIENT):
+    if meaning is None and (status >= 500 or status == 429 or code in TRANSIENT):
         return Ambiguous
     return meaning

@@ -15,7 +15,19 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from strandline.adapters import aws
-from strandline.ports import Condition, ConditionFailed, Contended, IfMatch, Stored, Version
+from strandline.ports import (
+    ERASED_AT_ONCE,
+    Ambiguous,
+    Condition,
+    ConditionFailed,
+    Contended,
+    IfMatch,
+    ObjectVersion,
+    Place,
+    Stored,
+    Version,
+    VersionPage,
+)
 from strandline.storage.layout import is_passing, is_superseded
 
 if TYPE_CHECKING:
@@ -127,6 +139,46 @@ class S3Objects:
         # S3 lists both kinds newest first, but apart, and its times have whole seconds only
         newest_first = sorted(found, key=lambda entry: (entry[0], entry[1].at), reverse=True)
         return [version for _, version in newest_first]
+
+    def versions_below(
+        self, prefix: str, *, after: Place | None = None, limit: int = ERASED_AT_ONCE
+    ) -> VersionPage:
+        request: dict[str, Any] = {"KeyMarker": after[0], "VersionIdMarker": after[1]} if after else {}
+        with aws.store_errors():
+            page: Any = self._repeating.list_object_versions(
+                Bucket=self._bucket, Prefix=prefix, MaxKeys=limit, **request
+            )
+        found = [
+            ObjectVersion(row["Key"], row["VersionId"], kind == "DeleteMarkers", row["IsLatest"])
+            for kind in ("Versions", "DeleteMarkers")
+            for row in page.get(kind, ())
+        ]
+        more = page["IsTruncated"]
+        return VersionPage(found, (page["NextKeyMarker"], page["NextVersionIdMarker"]) if more else None)
+
+    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+        if not versions:
+            return
+        named: Any = [{"Key": version.key, "VersionId": version.version_id} for version in versions]
+        with aws.store_errors():
+            answer = self._repeating.delete_objects(
+                Bucket=self._bucket, Delete={"Objects": named, "Quiet": True}
+            )
+        for error in answer.get("Errors", ()):
+            _raise_unless_gone(error)
+
+
+def _raise_unless_gone(error: Any) -> None:
+    """One version that DeleteObjects left. Raises Ambiguous, or as the SDK would what repeating cannot mend."""
+    code = error.get("Code", "")
+    if code in _NO_OBJECT | {"NoSuchVersion"}:
+        return
+    if code in aws.TRANSIENT:
+        raise Ambiguous(f"{code}: {error.get('Message', '')}")
+    raise ClientError(
+        {"Error": error, "ResponseMetadata": {"HTTPStatusCode": 200}},  # type: ignore[typeddict-item]
+        "DeleteObjects",
+    )
 
 
 def _is_absence(error: ClientError, request: dict[str, Any]) -> bool:

@@ -80,4 +80,16 @@ class MergeRequested(BaseModel):
     task_id: str
 
 
-Message = CommitRequested | ExtractRequested | MergeRequested
+class EraseRequested(BaseModel):
+    """Erase what is left of a deleted session's life; or go on with the erasure of a user (no `session_id`) or of an
+    account (no `user_id` either) that is under way."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["EraseRequested"] = "EraseRequested"
+    version: Literal[1] = 1
+    scope: Literal["session", "user", "account"]
+    session: SessionRef
+
+
+Message = EraseRequested | CommitRequested | ExtractRequested | MergeRequested

@@ -6,6 +6,7 @@ StrandlineError
 ├── PermissionDenied              use another key               403
 ├── NotFound                      it is not there, or not yours 404
 ├── AlreadyExists                 look at what is there first   409
+├── Conflict                      wait for what is going on     409
 ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
 ├── IdempotencyMismatch           give each request its own key 409
 ├── FailedPrecondition            read again, then decide       412
@@ -70,6 +71,10 @@ class NotFound(StrandlineError):
 
 class AlreadyExists(StrandlineError):
     code, status = "ALREADY_EXISTS", 409
+
+
+class Conflict(StrandlineError):
+    code, status = "CONFLICT", 409
 
 
 class Aborted(StrandlineError):

@@ -1,4 +1,5 @@
-"""The api function: every route but the two of append, with OpenAPI and Swagger UI."""
+"""The api function: every route, with OpenAPI and Swagger UI. Those that append or erase are served by the functions of
+these names, of which the second is this code under another role."""
 
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from pydantic_core import from_json
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
-from strandline.entry.routes import admin, files, memories, search, sessions, system, tasks
+from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks
 from strandline.entry.wiring import library
 
 MEMORIES = "/api/v1/memories/"
@@ -23,6 +24,7 @@ ROUTERS = (
     memories.router,
     files.router,
     search.router,
+    erasure.router,
 )
 
 app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)

@@ -49,10 +49,10 @@ def give_up_or_raise(
     if not final and receives(record) < services.rules.max_receives:
         raise error
     log.warning("%s of archive %d given up: %s", stage, request.archive, type(error).__name__)
-    outcome.fail(services, request, stage, _reason(error))
+    outcome.fail(services, request, stage, reason(error))
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """What its owner is told: our own errors as they are; of any other only its kind, since it may quote content."""
     known = isinstance(error, ExtractionFailed | StrandlineError)
     return str(error) if known else f"unexpected {type(error).__name__}"

@@ -28,8 +28,8 @@ Event = Mapping[str, Any]
 def identify(event: Event) -> User:
     """The account and user a request acts as. Raises Unauthenticated, PermissionDenied, InvalidArgument."""
     owner = caller(event)
-    account = _named(event, "account")
-    user = _named(event, "user")
+    account = named(event, "account")
+    user = named(event, "user")
     if owner.role == "user":
         return User(owner.account_id, owner.user_id)
     if owner.role == "admin" and account not in (None, owner.account_id):
@@ -89,7 +89,8 @@ def _claim(claims: Mapping[str, Any], name: str) -> str | None:
         return None
 
 
-def _named(event: Event, what: str) -> str | None:
+def named(event: Event, what: str) -> str | None:
+    """The `account` or `user` that a header names, or None. Raises InvalidArgument for what cannot be an id."""
     headers = event.get("headers") or {}
     found = headers.get(f"x-strandline-{what}") or headers.get(f"x-openviking-{what}")
     return identifier(found, f"X-Strandline-{what.capitalize()}") if found else None

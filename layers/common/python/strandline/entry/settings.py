@@ -63,6 +63,7 @@ class Settings(ModelSettings):
     table: str = Field(alias="STRANDLINE_TABLE", min_length=1)
     extract_queue_url: str = Field(default="", alias="STRANDLINE_EXTRACT_QUEUE_URL")
     merge_queue_url: str = Field(default="", alias="STRANDLINE_MERGE_QUEUE_URL")
+    erase_queue_url: str = Field(default="", alias="STRANDLINE_ERASE_QUEUE_URL")
     root_key_sha256: str = Field(default="", alias="STRANDLINE_ROOT_KEY_SHA256", pattern="^([0-9a-f]{64})?$")
     jwt_issuer: str = Field(default="", alias="STRANDLINE_JWT_ISSUER")
     jwt_account_claim: str = Field(default="account_id", alias="STRANDLINE_JWT_ACCOUNT_CLAIM", min_length=1)

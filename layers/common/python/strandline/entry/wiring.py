@@ -77,6 +77,7 @@ def ports(config: Settings) -> Ports:
         items=lambda: DynamoItems(config.table),
         extract_queue=lambda: SqsQueue(config.extract_queue_url),
         merge_queue=lambda: SqsQueue(config.merge_queue_url),
+        erase_queue=lambda: SqsQueue(config.erase_queue_url),
         model=lambda: model,
         tokens=TiktokenCounter(config.token_encoding),
         clock=SystemClock(),

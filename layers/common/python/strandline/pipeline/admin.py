@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from strandline.domain.errors import AlreadyExists, NotFound, Unavailable
+from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.services import Services
 from strandline.ports import ConditionFailed, Item, Page, StoreError
 from strandline.storage.keys import KeyOwner, Role, hash_key
@@ -46,7 +47,9 @@ def create_account(services: Services, account_id: str, admin_user_id: str) -> N
 
 
 def register_user(services: Services, user: User, role: Role) -> NewKey:
-    """A registered user with a first key. Raises AlreadyExists: then make another key for it."""
+    """A registered user with a first key. Raises AlreadyExists: then make another key for it; Conflict while the user
+    is being erased."""
+    refuse_closed(services, user)
     with answered():
         if not services.accounts.add_user(user, role):
             raise AlreadyExists(f"there is a user {user.user_id!r} in this account already")
@@ -103,7 +106,8 @@ def keys(services: Services, whose: User) -> Sequence[Item]:
 
 
 def add_key(services: Services, whose: User, expires: datetime | None) -> NewKey:
-    """One more key for a registered user, with the user's role. Raises NotFound."""
+    """One more key for a registered user, with the user's role. Raises NotFound, Conflict while it is being erased."""
+    refuse_closed(services, whose)
     role = user(services, whose)["role"]
     with answered():
         return _key(services, whose, role, expires)

@@ -7,7 +7,7 @@ on duplicate   a message id that is among the newest 1,024 is acknowledged with 
 on crash       before the PUT nothing has happened (at most an unreferenced segment, or a session in the list that
                is not there yet); after it everything has. A lost answer is found again by its write id
 cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, for the segment. A new session: one
-               table write more, for the session list
+               table write more, for the session list, and one read: is its user being erased?
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from strandline.domain import session
-from strandline.domain.errors import Aborted, InvalidArgument, Unavailable
+from strandline.domain.errors import Aborted, Conflict, InvalidArgument, Unavailable
 from strandline.domain.message import MAX_BATCH, MAX_STORED, Draft, MessageIn, draft, split
 from strandline.domain.session import Head, Receipt, Segment
 from strandline.domain.times import stamp
@@ -137,11 +137,22 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
 
 
 def note(services: Services, head: Head) -> None:
-    """Puts the session into the session list. Raises Unavailable."""
+    """Puts a new session into the session list. Raises Conflict while its user is being erased, Unavailable."""
+    refuse_closed(services, User(head.account_id, head.user_id))
     try:
         services.sessions.note(head)
     except StoreError as error:
         raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
+
+
+def refuse_closed(services: Services, owner: User) -> None:
+    """Raises Conflict while the user or its account is being erased: what is begun now would be erased with it."""
+    try:
+        closed = services.erasures.closed(owner)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
+    if closed:
+        raise Conflict("this user is being erased; begin anew when that is over")
 
 
 def list_winner(services: Services, ours: Head | None, found: Head) -> None:

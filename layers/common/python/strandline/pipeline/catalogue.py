@@ -62,6 +62,8 @@ def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, fi
         rows.pop(path, None)
         if memory is not None:
             rows[path] = row(memory)
+    if base is None and not rows:
+        return  # nothing was there and nothing is: no index of nothing, least of all of an erased user
     groups = {path: list(memory_documents(path, memory)) for path, memory in files.items()}
     changed = Catalogue(catalogue.index.replace_groups(groups), rows)
     services.indexes.write(owner.index("memories"), base, changed, services.ids.new())

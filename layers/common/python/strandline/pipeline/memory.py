@@ -21,6 +21,7 @@ from strandline.domain.errors import (
 )
 from strandline.domain.memory import Memory
 from strandline.domain.times import stamp
+from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
@@ -77,6 +78,7 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
     if len(content.encode()) > MAX_CONTENT_BYTES:
         raise PayloadTooLarge(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
     plain = checked(path)
+    refuse_closed(services, owner)
     mark = _mark(services, owner, plain)
     base = services.indexes.read(owner.index("memories"))
     change = partial(_rewrite, path=plain, content=content, guard=guard, now=stamp(services.clock.now()))

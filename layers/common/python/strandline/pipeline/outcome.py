@@ -1,6 +1,7 @@
 """How an archive ends: done or failed, once, wherever that is decided.
 
 The head decides, so a late loser changes nothing; the marker object and the task follow it, and each may be repeated.
+Nothing of an archive is removed: `failed.json` says why it first failed, also when a retry has brought `done.json`.
 """
 
 import json

@@ -10,6 +10,7 @@ from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, Token
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
+from strandline.storage.erasures import Erasures
 from strandline.storage.keys import Keys
 from strandline.storage.log import Log
 from strandline.storage.records import DueMarkers, Sessions, Tasks
@@ -45,6 +46,7 @@ class Ports:
     items: Callable[[], Items]
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
+    erase_queue: Callable[[], Queue]
     model: Callable[[], Model]
     tokens: TokenCounter
     clock: Clock
@@ -78,6 +80,10 @@ class Services:
     @cached_property
     def merge_queue(self) -> Queue:
         return self.ports.merge_queue()
+
+    @cached_property
+    def erase_queue(self) -> Queue:
+        return self.ports.erase_queue()
 
     @cached_property
     def model(self) -> Model:
@@ -114,3 +120,7 @@ class Services:
     @cached_property
     def accounts(self) -> Accounts:
         return Accounts(self.items, self.clock)
+
+    @cached_property
+    def erasures(self) -> Erasures:
+        return Erasures(self.items)

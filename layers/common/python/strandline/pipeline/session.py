@@ -5,26 +5,26 @@ place. A gravestone holds nothing that was said; it keeps a late answer to an ol
 back, and the sweep removes it a day later.
 """
 
-from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from strandline.domain import session
-from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import AlreadyExists, FailedPrecondition, NotFound, Unavailable
+from strandline.domain.contracts import EraseRequested, SessionRef
+from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, NotFound, Unavailable
 from strandline.domain.repeat import Repeat
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.append import list_winner, new_head, note
-from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.library import Library
+from strandline.pipeline.remains import Erased, Pages, erase_life
 from strandline.pipeline.services import Services
 from strandline.ports import Page, StoreError
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, User, user_of
+from strandline.storage.layout import User
 from strandline.storage.log import ref
 from strandline.storage.records import Due
 
@@ -110,24 +110,25 @@ def page(
         raise Unavailable("the table did not answer; repeat the request") from error
 
 
-def delete(services: Library, owner: User, session_id: str) -> Mapping[str, int]:
-    """Deletes the session and everything of it; its memories stay. Answers how many objects and items went.
+def delete(services: Library, owner: User, session_id: str) -> Erased:
+    """Deletes the session and everything of it; its memories stay. Answers what went, as far as one request can; the
+    rest is the business of the erase queue.
 
-    Raises NotFound, Unavailable: repeating finishes what was begun, and so does the sweep.
+    Raises NotFound, Unavailable: nothing was deleted.
     """
     key = owner.head(session_id)
     found = services.heads.read(key)
     if found is None:
         raise NotFound(f"there is no session {session_id!r}")
     if found.value.buried_at:
-        erase(services, ref(found.value))
+        _erase(services, ref(found.value))
         raise NotFound(f"there is no session {session_id!r}")
     _mark(services, ref(found.value), timedelta(seconds=services.rules.heal_seconds))
     now = stamp(services.clock.now())
     buried = services.heads.update(key, partial(_bury, incarnation=found.value.incarnation, now=now))
     if buried is None:
         raise NotFound(f"there is no session {session_id!r}")
-    return erase(services, ref(buried))
+    return _erase(services, ref(buried))
 
 
 def _mark(services: Services, whose: SessionRef, wait: timedelta) -> None:
@@ -144,34 +145,12 @@ def _bury(head: Head | None, *, incarnation: str, now: str) -> Change[Head, Head
     return Change(grave, grave)
 
 
-def erase(services: Library, whose: SessionRef) -> Mapping[str, int]:
-    """Removes every object and item of one life of a session. May run many times."""
-    owner = user_of(whose)
-    try:
-        objects = [key for key in services.objects.keys(Life(whose).prefix) if _removed(services, key)]
-        tasks = _tasks_of(services, owner, whose)
-        for identity in tasks:
-            services.tasks.forget(owner, identity)
-        services.sessions.forget(whose)
-    except StoreError as error:
-        raise Unavailable(
-            "a store did not answer; the session is gone, repeat to erase what is left"
-        ) from error
-    forget_messages(services, owner, whose.incarnation)
-    return {"objects": len(objects), "tasks": len(tasks)}
-
-
-def _removed(services: Library, key: str) -> bool:
-    services.objects.delete(key)
-    return True
-
-
-def _tasks_of(services: Library, owner: User, whose: SessionRef) -> Sequence[str]:
-    found: list[str] = []
-    after: str | None = None
-    while True:
-        page = services.tasks.page(owner, after=after, limit=200)
-        found += [item["task_id"] for item in page.items if item.get("incarnation") == whose.incarnation]
-        after = page.next
-        if after is None:
-            return found
+def _erase(services: Library, whose: SessionRef) -> Erased:
+    """What a store that does not answer leaves is erased later: the session is gone all the same."""
+    done = Erased()
+    with suppress(StoreError, Unavailable, Aborted):
+        erase_life(services, whose, Pages(), done)
+    if not done.complete:
+        with suppress(StoreError):
+            services.erase_queue.send(EraseRequested(scope="session", session=whose))
+    return done

@@ -1,7 +1,7 @@
 """sweep: look at what is due.
 
 in             the clock
-out            ExtractRequested for archives whose task has stood still; erased remains of deleted sessions
+out            ExtractRequested for archives whose task has stood still; EraseRequested for what was deleted
 commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
@@ -12,7 +12,10 @@ on crash       a marker is put at its new time before it is removed from the old
              session deleted  → marker removed
     reindex  → the file's index entry is made to agree with it; marker removed
     bury     session lives    → it was not deleted after all: left alone, marker removed
-             deleted          → what is left is erased; after a day the gravestone goes, and the marker with it
+             deleted          → EraseRequested, now and a day after, when nothing late can land any more and the
+                                gravestone may go; looked at until it has gone, then the marker is removed
+    erase    going on         → EraseRequested again, look again later
+             over             → marker removed
 
 It reads markers that are due, never all sessions: its cost grows with what is due.
 """
@@ -23,19 +26,19 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from strandline.domain.contracts import EraseRequested
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.catalogue import reindex
 from strandline.pipeline.commit import extract_request, request_extract
 from strandline.pipeline.library import Library
-from strandline.pipeline.session import erase
-from strandline.ports import ConditionFailed, IfMatch, StoreError
+from strandline.pipeline.remains import GRAVESTONE_KEPT
+from strandline.ports import StoreError
 from strandline.storage.layout import user_of
 from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
-GRAVESTONE_KEPT = timedelta(hours=24)
 
 log = logging.getLogger(__name__)
 
@@ -122,23 +125,33 @@ def _agree(services: Library, due: Due, head: Head) -> None:
 
 
 def _bury(services: Library, due: Due, now: datetime) -> None:
-    key = user_of(due.session).head(due.session.session_id)
-    found = services.heads.read(key)
-    grave = found if found and found.value.incarnation == due.session.incarnation else None
-    if grave is not None and grave.value.buried_at is None:
+    """`rounds` counts the looks: the first soon after the delete, the second a day after it."""
+    found = services.heads.read(user_of(due.session).head(due.session.session_id))
+    grave = found.value if found and found.value.incarnation == due.session.incarnation else None
+    if grave is not None and grave.buried_at is None:
         services.due.remove(due)  # the delete died before it became true: the session lives
         return
-    erase(services, due.session)
-    if grave is None:
+    if grave is None and due.rounds > 1:
         services.due.remove(due)
         return
-    cleared_at = datetime.fromisoformat(grave.value.buried_at or due.at) + GRAVESTONE_KEPT
-    if cleared_at > now:
-        services.due.move(due, replace(due, at=stamp(cleared_at)))
+    services.erase_queue.send(EraseRequested(scope="session", session=due.session))
+    services.due.move(due, replace(due, at=_next_look(services, due, grave, now), rounds=due.rounds + 1))
+
+
+def _next_look(services: Library, due: Due, grave: Head | None, now: datetime) -> str:
+    if due.rounds:
+        return _later(services, now)
+    buried_at = datetime.fromisoformat(grave.buried_at) if grave and grave.buried_at else now
+    return max(stamp(buried_at + GRAVESTONE_KEPT), _later(services, now))
+
+
+def _erase(services: Library, due: Due, now: datetime) -> None:
+    going_on = services.erasures.get(due.session.account_id, due.session.user_id)
+    if going_on is None:
+        services.due.remove(due)
         return
-    with suppress(ConditionFailed):
-        services.objects.delete(key, when=IfMatch(grave.etag))
-    services.due.remove(due)
+    services.erase_queue.send(EraseRequested(scope=going_on.scope, session=due.session))
+    services.due.move(due, replace(due, at=_later(services, now)))
 
 
 def _reindex(services: Library, due: Due, _now: datetime) -> None:
@@ -152,4 +165,5 @@ _LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {
     "heal": _heal,
     "bury": _bury,
     "reindex": _reindex,
+    "erase": _erase,
 }

@@ -14,7 +14,7 @@ from strandline.pipeline.commit import extract_request, heal_marker, load_head, 
 from strandline.pipeline.services import Services
 from strandline.ports import Item, Page, StoreError
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, User
+from strandline.storage.layout import User
 
 OPEN = ("pending", "running")
 ENDED_BADLY = ("failed", "cancelled")
@@ -68,6 +68,8 @@ def cancel(services: Services, owner: User, task_id: str, repeat: Repeat | None 
     Raises NotFound, FailedPrecondition when the task has ended.
     """
     task = get(services, owner, task_id)
+    if "archive" not in task:
+        raise FailedPrecondition("only the task of a commit can be cancelled")
     if repeat and repeat.again and task["status"] == "cancelled":
         return task
     whose = _session_of(owner, task)
@@ -114,7 +116,6 @@ def _revive(services: Services, owner: User, whose: SessionRef, number: int) -> 
     if not waiting:
         raise FailedPrecondition("its archive is not waiting for a retry")
     try:
-        services.objects.delete(Life(whose).archive_file(number, "failed.json"))
         services.due.put(heal_marker(services, whose, waiting[0]))
     except StoreError as error:
         raise Unavailable("a store did not answer; repeat the request") from error

@@ -93,6 +93,15 @@ class Keys:
         self._items.delete(_list(owner), identity)
         return True
 
+    def held(self, owner: User) -> int:
+        """How many keys the user has, expired ones included while the table still lists them."""
+        return sum(1 for _ in whole(self._items, _list(owner)))
+
+    def revoke_all(self, owner: User) -> None:
+        """Removes every key of the user's."""
+        for item in whole(self._items, _list(owner)):
+            self.revoke(owner, item["sk"])
+
     def change_role(self, owner: User, role: Role) -> None:
         """Gives all keys of the user this role. Repeating finishes what was begun."""
         for item in self.of(owner):

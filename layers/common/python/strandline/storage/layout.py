@@ -133,6 +133,22 @@ def archive_range(key: str) -> tuple[int, int, int] | None:
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
+def account_prefix(account_id: str) -> str:
+    """What every key of an account starts with."""
+    return f"{ROOT}/{encode(account_id)}/"
+
+
+def owner_of(key: str) -> User:
+    """Whose a key is. Raises ValueError for a key of nobody's."""
+    _, account, user, _ = key.split("/", 3)
+    return User(decode(account), decode(user))
+
+
+def area(key: str) -> str:
+    """`sessions`, `memories`, `index` or `journal`: what a key of a user's is part of."""
+    return key.split("/", 4)[3]
+
+
 def session_of_head(key: str) -> SessionRef | None:
     """Whose head a key is (without incarnation); None for any other key."""
     match = _HEAD.match(key)

@@ -10,7 +10,7 @@ The table deletes expired items late, so every reader compares `expires_at` (epo
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,6 +27,7 @@ from strandline.storage.pages import page
 SHARDS = 8
 COMPLETED_KEPT = timedelta(hours=24)
 FAILED_KEPT = timedelta(days=7)
+RECEIPT_KEPT = timedelta(days=30)
 _FIRST, _LAST = "!", "\U0010ffff"
 
 
@@ -144,13 +145,28 @@ class Tasks:
         return expires is None or expires > self._clock.now().timestamp()
 
 
-Kind = Literal["heal", "bury", "reindex"]
+def partitions(user: User) -> Mapping[str, str]:
+    """Where the table has something of this user's by itself, by kind. Markers and expired items go by themselves."""
+    return {
+        "replays": f"REPLAYS#{_owner(user)}",
+        "session_list": _sessions(user),
+        "tasks": f"TASKS#{_owner(user)}",
+    }
+
+
+def is_receipt(row: Item) -> bool:
+    """Whether it is the task of an erasure: it outlives what it tells of, and expires by itself."""
+    return str(row.get("task_type", "")).endswith("_erasure")
+
+
+Kind = Literal["heal", "bury", "reindex", "erase"]
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), or a memory whose
-    index entry may be behind (`reindex`; `path` names it, the session is empty)."""
+    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), a memory whose
+    index entry may be behind (`reindex`; `path` names it, the session is empty), or the erasure of a user or an account
+    (`erase`; the session is empty, and for an account the user too)."""
 
     at: str
     kind: Kind

@@ -73,10 +73,11 @@ class Session(Created):
 
 
 class DeletedSession(TypedDict):
-    """What went with a session, counted."""
+    """What went with a session, counted; `complete`: nothing is left."""
 
     session_id: str
     erased: dict[str, int]
+    complete: bool
 
 
 class Appended(TypedDict):

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.api_gateway import Router
 
 from strandline.domain.errors import InvalidArgument
-from strandline.entry.identity import identifier, identify, peer_id
+from strandline.entry.identity import caller, identifier, identify, named, peer_id
 from strandline.entry.settings import settings
 from strandline.storage.layout import User
 
@@ -31,6 +31,18 @@ def acting_peer(router: Router) -> str | None:
     """As which of its peers the user acts, by header; None: as itself. Raises InvalidArgument for what is no peer."""
     found = header(router, "x-strandline-actor-peer") or header(router, "x-openviking-actor-peer")
     return peer_id(found, "X-Strandline-Actor-Peer") if found else None
+
+
+def asker(router: Router) -> User:
+    """Whose key the request came with, whoever it acts as."""
+    known = caller(router.current_event.raw_event)
+    return User(known.account_id, known.user_id)
+
+
+def account(router: Router) -> str:
+    """The account that the request is about: that of its header, or of its key. Raises InvalidArgument."""
+    event = router.current_event.raw_event
+    return named(event, "account") or caller(event).account_id
 
 
 def session_of(text: str) -> str:

@@ -146,11 +146,16 @@ def _counters(head: Head) -> Answer:
 @router.delete("/api/v1/sessions/<session_id>")
 @answers(results.DeletedSession, Aborted)
 def delete(session_id: str) -> Answer:
-    """Deletes the session and everything of it; its memories stay."""
+    """Deletes the session and everything of it; its memories stay. `complete` false: the rest is erased shortly."""
     whose = owner(router)
     known = library()
     erased = session.delete(known, whose, session_of(session_id))
-    return ok({"session_id": session_of(session_id), "erased": erased}, known.clock)
+    result = {
+        "session_id": session_of(session_id),
+        "erased": dict(erased.counts),
+        "complete": erased.complete,
+    }
+    return ok(result, known.clock)
 
 
 @router.post("/api/v1/sessions/<session_id>/messages")

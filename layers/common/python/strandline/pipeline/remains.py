@@ -1,0 +1,132 @@
+"""What is left of a deleted session: everything of its life, and what others keep of it.
+
+First what can be seen (the lines in the message index, its tasks, its line in the session list), then what is
+stored: every version of its segments, archives and tool results, the old heads below its gravestone, and the old
+versions of the message index, which quote it. All of it may be repeated, and stops when its pages are used up.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from strandline.domain.contracts import SessionRef
+from strandline.pipeline.catalogue import forget_messages
+from strandline.pipeline.library import Library
+from strandline.ports import ConditionFailed, IfMatch
+from strandline.storage.holdings import erase_page
+from strandline.storage.layout import Life, user_of
+
+PAGES = 10
+GRAVESTONE_KEPT = timedelta(hours=24)
+
+
+class Pages:
+    """How much one call may still do: pages of a thousand versions."""
+
+    def __init__(self, left: int = PAGES) -> None:
+        self._left = left
+
+    def take(self) -> bool:
+        self._left -= 1
+        return self._left >= 0
+
+
+@dataclass
+class Erased:
+    """How many went; `complete` when nothing is left."""
+
+    counts: Counter[str] = field(default_factory=lambda: Counter(objects=0, versions=0, tasks=0))
+    complete: bool = False
+
+
+Part = Callable[[Library, SessionRef, Counter[str], Pages], bool]
+
+
+def erase_life(services: Library, whose: SessionRef, pages: Pages, into: Erased) -> Mapping[str, int]:
+    """Erases one life of a session as far as the pages go, and counts into `into` as it does.
+
+    Raises StoreError, Unavailable, Aborted: what was counted is gone, repeating goes on.
+    """
+    parts: tuple[Part, ...] = (_found_lines, _tasks, _objects, _old_heads, _old_indexes)
+    into.complete = all(part(services, whose, into.counts, pages) for part in parts)
+    return into.counts
+
+
+def _found_lines(services: Library, whose: SessionRef, _counts: Counter[str], _pages: Pages) -> bool:
+    forget_messages(services, user_of(whose), whose.incarnation)
+    services.sessions.forget(whose)
+    return True
+
+
+def _tasks(services: Library, whose: SessionRef, counts: Counter[str], _pages: Pages) -> bool:
+    owner = user_of(whose)
+    after: str | None = None
+    while True:
+        page = services.tasks.page(owner, after=after, limit=200)
+        for item in page.items:
+            if item.get("incarnation") == whose.incarnation:
+                services.tasks.forget(owner, item["task_id"])
+                counts["tasks"] += 1
+        after = page.next
+        if after is None:
+            return True
+
+
+def _objects(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
+    while pages.take():
+        gone = erase_page(services.objects, Life(whose).prefix)
+        counts["versions"] += len(gone)
+        counts["objects"] += sum(version.latest and not version.deleted for version in gone)
+        if not gone:
+            return True
+    return False
+
+
+def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
+    return _old_versions(services, user_of(whose).head(whose.session_id), counts, pages)
+
+
+def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
+    return _old_versions(services, user_of(whose).index("messages"), counts, pages)
+
+
+def _old_versions(services: Library, key: str, counts: Counter[str], pages: Pages) -> bool:
+    """Every version of the key but the latest: whoever's that is, it is not touched."""
+    while pages.take():
+        found = services.objects.versions_below(key)
+        old = [version for version in found.versions if version.key == key and not version.latest]
+        services.objects.erase(old)
+        counts["versions"] += len(old)
+        if not old:
+            return True
+    return False
+
+
+def clear_grave(services: Library, whose: SessionRef, now: datetime) -> None:
+    """Removes the gravestone of this life when it is a day old, so that nothing at all is left under the key.
+
+    A head that somebody has put there since stays. Raises StoreError, Unavailable.
+    """
+    key = user_of(whose).head(whose.session_id)
+    found = services.heads.read(key)
+    if found is not None and found.value.incarnation == whose.incarnation:
+        buried_at = found.value.buried_at
+        if buried_at is None or datetime.fromisoformat(buried_at) + GRAVESTONE_KEPT > now:
+            return
+        try:
+            services.objects.delete(key, when=IfMatch(found.etag))
+        except ConditionFailed:
+            return
+        found = None
+    if found is None:
+        _clear(services, key)
+
+
+def _clear(services: Library, key: str) -> None:
+    """What lies below a delete marker, and then the marker: only what was listed, so a new head is not touched."""
+    listed = [version for version in services.objects.versions_below(key).versions if version.key == key]
+    if any(version.latest and not version.deleted for version in listed):
+        return
+    services.objects.erase([version for version in listed if not version.latest])
+    services.objects.erase([version for version in listed if version.latest])
