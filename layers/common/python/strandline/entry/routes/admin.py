@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from strandline.domain.errors import AlreadyExists, InvalidArgument
+from strandline.domain.errors import AlreadyExists, Conflict, InvalidArgument
 from strandline.domain.message import Identifier, Moment
 from strandline.domain.times import stamp
 from strandline.entry.answers import answers
@@ -64,7 +64,7 @@ class ChangeSettings(BaseModel):
 
 
 @router.post(ACCOUNTS)
-@answers(results.CreatedAccount, AlreadyExists)
+@answers(results.CreatedAccount, AlreadyExists, Conflict)
 def create_account(body: CreateAccount) -> Answer:
     """Registers an account and its first administrator, whose key is shown in this answer only."""
     govern(router.current_event.raw_event)
@@ -121,7 +121,7 @@ def change_settings(account_id: str, body: ChangeSettings) -> Answer:
 
 
 @router.post(USERS)
-@answers(results.CreatedUser, AlreadyExists)
+@answers(results.CreatedUser, AlreadyExists, Conflict)
 def register_user(account_id: str, body: RegisterUser) -> Answer:
     """Registers a user, whose key is shown in this answer only."""
     account = _account(account_id)
@@ -165,7 +165,7 @@ def change_role(account_id: str, user_id: str, body: ChangeRole) -> Answer:
 
 
 @router.post(f"{USERS}/<user_id>/key")
-@answers(results.ReplacedKeys)
+@answers(results.ReplacedKeys, Conflict)
 def replace_keys(account_id: str, user_id: str) -> Answer:
     """A new key, shown in this answer only; all the user's other keys are revoked."""
     whose = _named(account_id, user_id)
@@ -180,7 +180,7 @@ def list_keys(account_id: str, user_id: str) -> Answer:
 
 
 @router.post(f"{USERS}/<user_id>/keys")
-@answers(results.NewKey)
+@answers(results.NewKey, Conflict)
 def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer:
     """One more key, shown in this answer only."""
     expires = body.expires_at if body else None

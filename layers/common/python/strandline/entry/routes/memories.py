@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.errors import Aborted, FailedPrecondition, InvalidArgument
+from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument
 from strandline.domain.memory import Memory
 from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
@@ -59,7 +59,7 @@ def read(path: str) -> Response[str]:
 
 
 @router.put("/api/v1/memories/<path>")
-@answers(MemoryShown, Aborted, FailedPrecondition, etag=True)
+@answers(MemoryShown, Aborted, Conflict, FailedPrecondition, etag=True)
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)

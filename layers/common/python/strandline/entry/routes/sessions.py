@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, InvalidArgument
+from strandline.domain.errors import Aborted, AlreadyExists, Conflict, FailedPrecondition, InvalidArgument
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
 from strandline.domain.session import Head, Skip
@@ -52,7 +52,7 @@ class CommitSession(BaseModel):
 
 
 @router.post("/api/v1/sessions")
-@answers(results.Created, AlreadyExists, Aborted, FailedPrecondition)
+@answers(results.Created, AlreadyExists, Conflict, Aborted, FailedPrecondition)
 def create(body: CreateSession) -> Answer:
     """Creates an empty session."""
     whose = owner(router)
@@ -112,7 +112,7 @@ def list_sessions(
 
 
 @router.get("/api/v1/sessions/<session_id>")
-@answers(results.Session, Aborted)
+@answers(results.Session, Conflict, Aborted)
 def look(session_id: str, auto_create: bool = False) -> Answer:
     """The session's meta, as of now."""
     whose = owner(router)
@@ -159,7 +159,7 @@ def delete(session_id: str) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/messages")
-@answers(results.Appended, Aborted)
+@answers(results.Appended, Conflict, Aborted)
 def append_one(session_id: str, body: SingleMessage) -> Answer:
     """Appends one message; an unknown session is created."""
     request = AppendRequest(owner(router), session_of(session_id), [body], body.expected_last_seq)
@@ -167,7 +167,7 @@ def append_one(session_id: str, body: SingleMessage) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/messages/batch")
-@answers(results.AppendedBatch, Aborted)
+@answers(results.AppendedBatch, Conflict, Aborted)
 def append_many(session_id: str, body: MessageBatch) -> Answer:
     """Appends 1 to 100 messages, all or none."""
     request = AppendRequest(owner(router), session_of(session_id), body.messages, body.expected_last_seq)
