@@ -165,7 +165,7 @@ class NarrowPolicy(CloudFormationLintRule):
 class EraseAlone(CloudFormationLintRule):
     """Only the erase function's role may remove anything below sessions, or any version."""
 
-    id = "E9004"
+    id = "E9005"
     shortdesc = "Only erase removes what was said"
     description = (
         "Archives are what memories are rebuilt from: a fault elsewhere must not be able to lose one"

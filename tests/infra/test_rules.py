@@ -34,7 +34,9 @@ def changed(template: Template, change: Callable[[Any], None]) -> Any:
     return document
 
 
-@pytest.mark.parametrize("name", ["QueueBlock", "QueueConsumer", "NarrowPolicy", "ConditionalPolicy", "EraseAlone"])
+@pytest.mark.parametrize(
+    "name", ["QueueBlock", "QueueConsumer", "NarrowPolicy", "ConditionalPolicy", "EraseAlone"]
+)
 def test_the_template_keeps_the_rules(template: Template, rules: Any, name: str) -> None:
     assert messages(getattr(rules, name), template.document) == []
 
