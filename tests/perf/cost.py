@@ -1,36 +1,34 @@
-"""What requests cost: list prices of us-east-1 in dollars for a million, as of the end of 2025, without free tiers."""
+"""What requests cost a million messages, by the prices that the service itself tells (`domain/prices.py`)."""
 
 from collections.abc import Mapping
 
+from strandline.domain.prices import HTTP_API, LAMBDA_CALL, LAMBDA_GB_SECOND, MILLION, SQS_FIFO
 from tests.perf.counting import Counts
 from tests.perf.service import Stage
 
-MILLION = {
-    "S3 PUT": 5.0,
-    "S3 GET": 0.4,
-    "S3 LIST": 5.0,
-    "S3 DELETE": 0.0,
-    "table write": 0.625,  # one unit: every item is under 1 KiB
-    "table read": 0.125,  # one unit: every item is under 4 KiB
+KINDS = {
+    "S3 PUT": "s3_put",
+    "S3 GET": "s3_get",
+    "S3 LIST": "s3_list",
+    "S3 DELETE": "s3_delete",
+    "table write": "dynamodb_write",  # one unit: every item is under 1 KiB
+    "table read": "dynamodb_read",  # one unit: every item is under 4 KiB
 }
-STANDARD_QUEUE, FIFO_QUEUE = 0.4, 0.5
-HTTP_API = 1.0
-LAMBDA_CALL = 0.2
-LAMBDA_GB_SECOND = 13.3334  # arm64, for a million; the template gives every function 1 GB
 RECEIVE_AND_DELETE = 2  # what Lambda's poller adds to each batch; idle polls are not counted
 
-_CONSUMES = {"extract": STANDARD_QUEUE, "merge": FIFO_QUEUE}
-_SENDS = {"commit": STANDARD_QUEUE, "extract": FIFO_QUEUE}
+_CONSUMES = {"extract": MILLION["sqs"], "merge": SQS_FIFO}
+_SENDS = {"commit": MILLION["sqs"], "extract": SQS_FIFO}
 _BY_HTTP = ("append", "commit")
 
 
 def stores(counts: Counts) -> float:
     """Dollars for a million of these at S3 and DynamoDB."""
-    return sum(counts[kind] * price for kind, price in MILLION.items())
+    return sum(counts[kind] * MILLION[priced] for kind, priced in KINDS.items())
 
 
 def of(name: str, stage: Stage, messages: int) -> Mapping[str, float]:
-    """Dollars by service for a million messages, given what `messages` of them took in this stage."""
+    """Dollars by service for a million messages, given what `messages` of them took in this stage. The template gives
+    every function of these 1 GB."""
     calls = stage.calls / messages
     queues = stage.counts["queue send"] / messages * _SENDS.get(name, 0)
     queues += calls * RECEIVE_AND_DELETE * _CONSUMES.get(name, 0)

@@ -29,6 +29,7 @@ from botocore.exceptions import (
 from botocore.handlers import add_expect_header
 from botocore.parsers import ResponseParserError
 
+from strandline.adapters import meter
 from strandline.ports import Ambiguous, StoreError
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ def client(service: str, config: Config) -> Any:
         made = _session().create_client(service, config=config)
     # Expect: 100-continue would cost each PUT a round trip of waiting; our bodies are small
     made.meta.events.unregister("before-call.s3", add_expect_header)
+    meter.watch(made)
     return made
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter
 from strandline import __version__
 from strandline.domain.errors import StrandlineError
 from strandline.entry.answers import JSON, Answers, Errors, declared, errors_of
-from strandline.entry.results.envelope import Error
+from strandline.entry.results.envelope import Error, Telemetry
 
 Schema = dict[str, Any]
 
@@ -49,6 +49,14 @@ PARAMETERS = {
         "in": "header",
         "description": "The user to act as, for admin and root keys. Alias: X-OpenViking-User.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 128},
+    },
+}
+TELEMETRY = {
+    "Telemetry": {
+        "name": "telemetry",
+        "in": "query",
+        "description": 'Whether the envelope tells what the answer took. In a body: `"telemetry": true`.',
+        "schema": {"type": "boolean", "default": False},
     },
 }
 KEYED = {
@@ -134,7 +142,7 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
         "components": {
             "schemas": dict(sorted(_together(inputs, definitions).items())),
             "responses": dict(sorted(_refusals(routes).items())),
-            "parameters": {**PARAMETERS, **KEYED},
+            "parameters": {**PARAMETERS, **TELEMETRY, **KEYED},
             "securitySchemes": SECURITY,
         },
     }
@@ -157,7 +165,8 @@ def routes_of(app: APIGatewayHttpResolver) -> list[Route]:
 def _results(routes: Iterable[Route]) -> tuple[Mapping[Route, Schema], Schema]:
     """The schema of each route's result, and the components they refer to."""
     inputs = [(route, "validation", TypeAdapter(route.answers.result)) for route in routes]
-    wanted: Any = [*inputs, ("error", "validation", TypeAdapter(Error))]
+    around = [(kind, "validation", TypeAdapter(kind)) for kind in (Error, Telemetry)]
+    wanted: Any = [*inputs, *around]
     found, rest = TypeAdapter.json_schemas(wanted, ref_template=COMPONENTS + "{model}")
     results: Any = {key: _tidy(schema) for (key, _), schema in found.items()}
     return results, _tidy(rest.get("$defs", {}))
@@ -165,7 +174,7 @@ def _results(routes: Iterable[Route]) -> tuple[Mapping[Route, Schema], Schema]:
 
 def _operation(route: Route, given: Schema, result: Schema) -> Schema:
     summary, about = _words(route.function)
-    names = [] if route.answers.bare else [*PARAMETERS, *(KEYED if route.keyed else ())]
+    names = [] if route.answers.bare else [*PARAMETERS, *TELEMETRY, *(KEYED if route.keyed else ())]
     shared = [{"$ref": f"#/components/parameters/{name}"} for name in names]
     made: Schema = {
         "operationId": route.identity,
@@ -243,7 +252,9 @@ def _envelope(answers: Answers, result: Schema) -> Schema:
         }
     if answers.listed:
         properties["has_more"] = {"type": "boolean", "description": "Whether the list was cut here."}
-    return {"type": "object", "properties": properties, "required": list(properties)}
+    needed = list(properties)
+    properties["telemetry"] = {"$ref": f"{COMPONENTS}Telemetry"}
+    return {"type": "object", "properties": properties, "required": needed}
 
 
 def _needed(kind: str) -> Schema:

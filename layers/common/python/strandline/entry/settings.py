@@ -72,6 +72,7 @@ class Settings(ModelSettings):
     token_encoding: str = Field(default="cl100k_base", alias="STRANDLINE_TOKEN_ENCODING")
     max_receives: int = Field(default=5, ge=1, alias="STRANDLINE_MAX_RECEIVES")
     heal_seconds: int = Field(default=900, ge=1, alias="STRANDLINE_HEAL_SECONDS")
+    memory_mb: int = Field(default=1024, ge=128, alias="AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
     auto_commit_default: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_DEFAULT_ENABLED")
 
     @property

@@ -16,6 +16,24 @@ class Failure(TypedDict):
     request_id: str
 
 
+class Tokens(TypedDict):
+    """Tokens of models that were asked within the request; what is extracted later tells its own on the task."""
+
+    input: int
+    output: int
+
+
+class Telemetry(TypedDict):
+    """What an answer took. `requests` counts every attempt by kind: `s3_put`, `s3_get`, `s3_list`, `dynamodb_write`,
+    `dynamodb_read`, `sqs`, and others when there were any. `cost_usd` follows from them and the time, by the list
+    prices of us-east-1."""
+
+    requests: dict[str, int]
+    tokens: Tokens
+    duration_ms: float
+    cost_usd: float
+
+
 class Error(TypedDict):
     """The envelope of a refusal."""
 
