@@ -19,11 +19,15 @@ _LATE_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Follower:
-    """Asks every `interval` seconds. A service that is away is asked until it is back; `on_away` hears of it."""
+    """Asks every `interval` seconds. A service that is away is asked until it is back; `on_away` hears of it.
+
+    `on_missing` hears that a session does not exist yet.
+    """
 
     client: Client
     interval: float = 1.0
     on_away: Callable[[ApiError], None] = lambda _: None
+    on_missing: Callable[[], None] = lambda: None
 
     def messages(self, session_id: str, *, last: int = 10) -> Iterator[StoredMessage]:
         """The newest `last` messages of a session, then each that arrives; never ends by itself.
@@ -32,6 +36,8 @@ class Follower:
         was read counts only if the session was the same before and after. Raises ApiError for a refusal.
         """
         session = self._session(session_id)
+        if session is None:
+            self.on_missing()
         born, after = _birth(session), max(0, _total(session) - last)
         while True:
             if session and _birth(session) != born:

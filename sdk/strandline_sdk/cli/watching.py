@@ -30,7 +30,7 @@ def watch(settings: Settings, session_id: str | None, journal: bool, last: int, 
     if journal == bool(session_id):
         raise click.UsageError("name a session to follow, or give --journal")
     with settings.client() as client:
-        follower = Follower(client, interval, _Away())
+        follower = Follower(client, interval, _Away(), lambda: _say(f"waiting for session {session_id}"))
         try:
             if session_id:
                 _print_messages(follower, session_id, last)
@@ -59,6 +59,10 @@ def _lines(entry: JournalEntry) -> Iterator[str]:
     yield from lines or [f"{shown(entry['type'])}{source}"]
 
 
+def _say(what: str) -> None:
+    click.echo(what, err=True)
+
+
 class _Away:
     """Says once on stderr that the service is away."""
 
@@ -67,5 +71,5 @@ class _Away:
 
     def __call__(self, error: ApiError) -> None:
         if self.said != error.code:
-            click.echo(f"{error}; trying again", err=True)
+            _say(f"{error}; trying again")
         self.said = error.code

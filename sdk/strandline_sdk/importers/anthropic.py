@@ -13,7 +13,7 @@ from typing import Any
 
 from strandline_sdk.importers import chat
 from strandline_sdk.importers.anthropic_blocks import says
-from strandline_sdk.importers.imported import Bad, Entry, ImportedSession
+from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, word
 
 _OWN_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"})
 
@@ -41,7 +41,7 @@ def _preface(owner: object) -> Mapping[str, Any] | None:
 def _is_own(message: Any) -> bool:
     content = message.get("content") if isinstance(message, dict) else None
     blocks = content if isinstance(content, list) else ()
-    return any(isinstance(block, dict) and block.get("type") in _OWN_BLOCKS for block in blocks)
+    return any(word(block, "type") in _OWN_BLOCKS for block in blocks)
 
 
 SHAPE = chat.Shape(fields=("messages",), role=_role, says=says, preface=_preface)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from strandline_sdk.importers.chat import Calls
-from strandline_sdk.importers.imported import Entry, InputError, Place
+from strandline_sdk.importers.imported import Entry, InputError, Place, word
 from strandline_sdk.model import Message, Part, Role
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -19,9 +19,10 @@ def says(entry: Entry, calls: Calls) -> Sequence[Message]:
     Raises InputError.
     """
     source, place = entry.value, entry.place
-    if not isinstance(source, dict) or source.get("role") not in ROLES:
+    role = ROLES.get(word(source, "role"))
+    if role is None:
         raise InputError(place, f"must be an object whose 'role' is one of {', '.join(ROLES)}")
-    role, content = ROLES[source["role"]], source.get("content")
+    content = source.get("content")
     if isinstance(content, str):
         return [{"role": role, "content": content}] if content else []
     if not isinstance(content, list):
@@ -34,7 +35,7 @@ def says(entry: Entry, calls: Calls) -> Sequence[Message]:
 
 
 def _parts(block: Any, calls: Calls, place: Place) -> Iterator[Part]:
-    kind = str(block.get("type")) if isinstance(block, dict) else ""
+    kind = word(block, "type")
     if kind == "text":
         yield from _text(block, place)
     elif kind == "image":
@@ -80,17 +81,18 @@ def _document(block: Mapping[str, Any]) -> str:
 def _call(block: Mapping[str, Any], calls: Calls, place: Place) -> Part:
     if not isinstance(block.get("name"), str):
         raise InputError(place, "a tool use must have a 'name'")
+    tool_id, tool = calls.called(block["name"], block.get("id"))
     return {
         "type": "tool",
-        "tool_id": calls.called(block["name"], str(block.get("id") or "") or None),
-        "tool_name": block["name"],
+        "tool_id": tool_id,
+        "tool_name": tool,
         "tool_input": block.get("input"),
         "tool_status": "pending",
     }
 
 
 def _result(block: Mapping[str, Any], calls: Calls) -> Part:
-    tool_id, tool = calls.answered(str(block.get("tool_use_id") or "") or None)
+    tool_id, tool = calls.answered(block.get("tool_use_id"))
     return {
         "type": "tool",
         "tool_id": tool_id,

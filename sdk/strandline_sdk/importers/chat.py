@@ -23,6 +23,7 @@ from strandline_sdk.model import Message
 _TIMES = ("created_at", "timestamp")
 _IDS = ("id", "session_id", "conversation_id")
 _SAMPLED_MESSAGES = 1000
+_LONGEST_TOOL = 256
 
 
 @dataclass
@@ -32,16 +33,16 @@ class Calls:
     names: dict[str, str] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
 
-    def called(self, name: str, tool_id: str | None = None) -> str:
-        """Notes a call; its id, made up if it has none."""
-        tool_id = tool_id or f"call-{len(self.names) + 1}"
-        self.names[tool_id] = name
-        self.open.append(tool_id)
-        return tool_id
+    def called(self, name: str, tool_id: object = None) -> tuple[str, str]:
+        """Notes a call; its id, made up if it has none, and its tool, as the service accepts them."""
+        own, tool = _tool_id(tool_id) or f"call-{len(self.names) + 1}", name[:_LONGEST_TOOL]
+        self.names[own] = tool
+        self.open.append(own)
+        return own, tool
 
-    def answered(self, tool_id: str | None = None) -> tuple[str, str]:
+    def answered(self, tool_id: object = None) -> tuple[str, str]:
         """Id and tool of the call that a result belongs to: the named one, or the first without a result."""
-        found = tool_id or (self.open[0] if self.open else "")
+        found = _tool_id(tool_id) or (self.open[0] if self.open else "")
         if found in self.open:
             self.open.remove(found)
         return found, self.names.get(found, "")
@@ -170,6 +171,12 @@ def named(own_id: str, said: Sequence[Message], at: str | None) -> Iterator[Mess
     for number, one in enumerate(said, start=1):
         message = {"id": own_id if number == 1 else f"{own_id}-{number}", **one}
         yield cast(Message, {**message, "created_at": at} if at else message)
+
+
+def _tool_id(own: object) -> str:
+    """An id as the service accepts it: what is too long is cut, and told apart by a hash."""
+    text = str(own) if isinstance(own, str | int) and not isinstance(own, bool) else ""
+    return text if len(text) <= _LONGEST_TOOL else f"{text[:200]}-{short_hash(text)}"
 
 
 def message_id(session_id: str, position: int, source: object) -> str:

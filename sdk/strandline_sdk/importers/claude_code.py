@@ -16,12 +16,13 @@ from typing import Any
 
 from strandline_sdk.importers import chat, times
 from strandline_sdk.importers.anthropic_blocks import says
-from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, InputError, Place, attempts
+from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, InputError, Place, attempts, word
 from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message
 
 _SAID = ("user", "assistant")
 _UNSAID = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
+_LONGEST_UUID = 200
 _COMMANDS = ("<command-", "<local-command-")
 
 
@@ -61,20 +62,20 @@ def _line(entry: Entry) -> Mapping[str, Any]:
 
 
 def _is_said(line: Mapping[str, Any]) -> bool:
-    return line.get("type") in _SAID and "message" in line and not any(line.get(mark) for mark in _UNSAID)
+    return word(line, "type") in _SAID and "message" in line and not any(line.get(mark) for mark in _UNSAID)
 
 
 def _session_id(line: Mapping[str, Any], place: Place) -> str:
-    if not isinstance(line.get("sessionId"), str) or not line["sessionId"]:
+    if not word(line, "sessionId"):
         raise InputError(place, "'sessionId' must be a non-empty string")
-    return str(line["sessionId"])
+    return word(line, "sessionId")
 
 
 def _add(session: _Session, line: Mapping[str, Any], place: Place) -> None:
     if _is_command(line["message"]):
         return
-    if not isinstance(line.get("uuid"), str) or not line["uuid"]:
-        raise InputError(place, "'uuid' must be a non-empty string")
+    if not 0 < len(word(line, "uuid")) <= _LONGEST_UUID:
+        raise InputError(place, f"'uuid' must be a string of 1 to {_LONGEST_UUID} characters")
     said = says(Entry(line["message"], place), session.calls)
     stamp = line.get("timestamp")
     at = times.from_export(stamp, place.at("timestamp")) if said and stamp is not None else None

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
+from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message
 
-_LONGEST_PEER = 128
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -71,11 +72,16 @@ def attempts(convert: Callable[[T], S], items: Iterable[T], bad: Bad) -> Iterato
             yield converted
 
 
+def word(owner: object, name: str) -> str:
+    """The string in a field of an object; empty where there is no such thing."""
+    value = owner.get(name) if isinstance(owner, dict) else None
+    return value if isinstance(value, str) else ""
+
+
 def peer(speaker: str, place: Place) -> str:
     """The speaker's name as a peer id, unchanged. Raises InputError for a name that the service refuses."""
-    if "/" in speaker or speaker in (".", "..") or not speaker.isprintable() or len(speaker) > _LONGEST_PEER:
-        problem = (
-            f"speaker {speaker!r} cannot name a peer: at most {_LONGEST_PEER} printable characters, no '/'"
-        )
-        raise InputError(place, problem)
+    plain = unquote(unquote(speaker))
+    if not plain.isprintable() or accepted(speaker) != speaker or accepted(plain) != plain:
+        printable = "at most 128 printable characters (192 bytes), no '/', '?' or backslash"
+        raise InputError(place, f"speaker {speaker!r} cannot name a peer: {printable}")
     return speaker

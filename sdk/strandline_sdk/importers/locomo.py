@@ -15,6 +15,7 @@ from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, Input
 from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message
 
+_LONGEST_ID = 256
 _SESSION = re.compile(r"session_(\d+)")
 
 
@@ -73,8 +74,10 @@ def _turn(turn: object, created_at: str, place: Place) -> Message:
         raise InputError(place, "must be an object with 'speaker', 'dia_id' and 'text'")
     text = _text(turn, "text", place)
     caption = turn.get("blip_caption")
+    if len(_text(turn, "dia_id", place)) > _LONGEST_ID:
+        raise InputError(place, f"'dia_id' must be a string of 1 to {_LONGEST_ID} characters")
     return {
-        "id": _text(turn, "dia_id", place),
+        "id": turn["dia_id"],
         "role": "user",
         "peer_id": peer(_text(turn, "speaker", place), place),
         "content": f"{text} [image: {caption}]" if caption else text,

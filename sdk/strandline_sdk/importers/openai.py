@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from strandline_sdk.importers import anthropic, chat
-from strandline_sdk.importers.imported import Bad, Entry, ImportedSession
+from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, word
 from strandline_sdk.importers.openai_parts import body
 from strandline_sdk.model import Message
 
@@ -45,11 +45,10 @@ def _is_own(message: Any) -> bool:
     if not isinstance(message, dict):
         return False
     content = message.get("content")
-    parts = (part for part in content if isinstance(part, dict)) if isinstance(content, list) else ()
     return (
-        message.get("role") in _OWN_ROLES
+        word(message, "role") in _OWN_ROLES
         or any(message.get(field) for field in _OWN_FIELDS)
-        or any(part.get("type") in _OWN_PARTS for part in parts)
+        or any(word(part, "type") in _OWN_PARTS for part in (content if isinstance(content, list) else ()))
     )
 
 

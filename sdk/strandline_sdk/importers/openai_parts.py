@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from strandline_sdk.importers.chat import Calls
-from strandline_sdk.importers.imported import Entry, InputError, Place, peer
+from strandline_sdk.importers.imported import Entry, InputError, Place, peer, word
 from strandline_sdk.importers.json_list import loads
 from strandline_sdk.model import Message, Part, Role
 
@@ -34,9 +34,9 @@ _ANTHROPIC = ("tool_use", "tool_result", "thinking", "image", "document")
 def body(entry: Entry, calls: Calls) -> Message | None:
     """Role, content or parts, and peer; None when the message says nothing. Raises InputError."""
     source, place = entry.value, entry.place
-    if not isinstance(source, dict) or source.get("role") not in ROLES:
+    role = ROLES.get(word(source, "role"))
+    if role is None:
         raise InputError(place, f"must be an object whose 'role' is one of {', '.join(ROLES)}")
-    role = ROLES[source["role"]]
     if role == "tool":
         return {"role": role, "parts": [_result(source, calls, place)]}
     parts = [*_content(source, place), *_calls(source, calls, place)]
@@ -66,7 +66,7 @@ def _content(source: Mapping[str, Any], place: Place) -> Iterator[Part]:
 def _part(part: Any, place: Place) -> Iterator[Part]:
     if isinstance(part, str):
         part = {"type": "text", "text": part}
-    kind = part.get("type") if isinstance(part, dict) else None
+    kind = word(part, "type")
     if kind in _MEDIA:
         yield {"type": "text", "text": _MEDIA[kind]}
     elif kind in _IMAGES:
@@ -103,10 +103,11 @@ def _calls(source: Mapping[str, Any], calls: Calls, place: Place) -> Iterator[Pa
         function = (call.get("function") or call.get("custom")) if isinstance(call, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise InputError(place.at(f"tool call {number}"), "must hold a 'function' with a 'name'")
+        tool_id, tool = calls.called(function["name"], call.get("id") or function["name"])
         yield {
             "type": "tool",
-            "tool_id": calls.called(function["name"], str(call.get("id") or function["name"])),
-            "tool_name": function["name"],
+            "tool_id": tool_id,
+            "tool_name": tool,
             "tool_input": arguments(function.get("arguments", function.get("input"))),
             "tool_status": "pending",
         }
@@ -134,15 +135,14 @@ def _result(source: Mapping[str, Any], calls: Calls, place: Place) -> Part:
     return {
         "type": "tool",
         "tool_id": tool_id,
-        "tool_name": tool or str(source.get("name") or ""),
+        "tool_name": tool or word(source, "name")[:256],
         "tool_output": "\n".join(texts),
         "tool_status": "completed",
     }
 
 
-def _call_id(source: Mapping[str, Any]) -> str | None:
+def _call_id(source: Mapping[str, Any]) -> object:
     """The id of the call that a result names, or, where the call had none, its tool's name."""
     several = source.get("tool_call_ids")
     first = several[0] if isinstance(several, list) and several else None
-    found = source.get("tool_call_id") or first or source.get("name")
-    return str(found) if found else None
+    return source.get("tool_call_id") or first or source.get("name")

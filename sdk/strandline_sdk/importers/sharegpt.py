@@ -72,11 +72,11 @@ def _written(value: object) -> list[Any]:
 def _call(call: Any, calls: chat.Calls) -> Part:
     """What is no call stays text, as the input of a tool without a name."""
     named = isinstance(call, dict) and isinstance(call.get("name"), str)
-    name = call["name"] if named else ""
+    tool_id, tool = calls.called(call["name"] if named else "")
     return {
         "type": "tool",
-        "tool_id": calls.called(name),
-        "tool_name": name,
+        "tool_id": tool_id,
+        "tool_name": tool,
         "tool_input": arguments(call.get("arguments")) if named else call,
         "tool_status": "pending",
     }

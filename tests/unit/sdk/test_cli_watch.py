@@ -49,7 +49,7 @@ def test_json_lines(watched: FakeService) -> None:
 def test_a_session_that_does_not_exist_yet_is_no_error(service: FakeService) -> None:
     interrupted_after(service, 2)
     result = run(service, "watch", "later", "--interval", "0.1")
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "waiting for session later\n")
 
 
 def test_a_service_that_is_away_is_told_once(watched: FakeService) -> None:

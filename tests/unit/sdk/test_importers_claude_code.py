@@ -97,7 +97,7 @@ def test_several_results_of_a_line_have_ids_of_their_own(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [
-        ({**line("u2", "x"), "uuid": None}, r"line 2: 'uuid' must be a non-empty string"),
+        ({**line("u2", "x"), "uuid": None}, r"line 2: 'uuid' must be a string of 1 to 200 characters"),
         ({**line("u2", "x"), "sessionId": ""}, r"line 2: 'sessionId' must be a non-empty string"),
         ({**line("u2", "x"), "timestamp": "soon"}, r"line 2, timestamp: 'soon' is no time"),
         ({**line("u2", "x"), "message": "x"}, r"line 2: must be an object whose 'role'"),

@@ -205,7 +205,7 @@ def test_surrogates_are_joined_or_replaced(tmp_path: Path) -> None:
         ),
         ({"type": "text"}, r"content part 1: 'text' must be a string"),
         ({"type": "image_url", "image_url": {}}, r"content part 1: 'image_url' must hold a 'url'"),
-        (7, r"content part 1: cannot import type None"),
+        (7, r"content part 1: cannot import type ''"),
     ],
 )
 def test_bad_parts_are_reported(tmp_path: Path, content: object, problem: str) -> None:
