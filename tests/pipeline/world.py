@@ -55,6 +55,7 @@ class World:
         self.erase_queue = MemoryQueue()
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
         self.model: Model = model or Echo()
+        self.language_model: Model | None = None
         self.tokens: TokenCounter = WordCounter()
         self.mend()
         self._late = self.objects.faults
@@ -70,7 +71,12 @@ class World:
             tokens=self.tokens,
             clock=self.clock,
             ids=self.ids,
+            language_model=self._language_model if self.language_model else None,
         )
+
+    def _language_model(self) -> Model:
+        assert self.language_model is not None
+        return self.language_model
 
     def services(self) -> Library:
         return Library(self.ports(), self.rules)

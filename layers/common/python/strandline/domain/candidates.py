@@ -134,8 +134,10 @@ def _admit(proposal: Proposal, turns: Mapping[int, Turn], policy: MemoryPolicy) 
 
 
 def _line(claim: Claim, turns: Mapping[int, Turn]) -> CandidateLine:
+    if not 0 <= claim.seq_to - claim.seq_from < len(turns):  # before a range of any length is gone through
+        raise _Refusal("cites messages outside the archive")
     cited = [turns[seq] for seq in range(claim.seq_from, claim.seq_to + 1) if seq in turns]
-    if len(cited) != claim.seq_to - claim.seq_from + 1 or not cited:
+    if len(cited) != claim.seq_to - claim.seq_from + 1:
         raise _Refusal("cites messages outside the archive")
     if not any(claim.quote in turn.text for turn in cited):
         raise _Refusal("its quote is not in the messages it cites")

@@ -24,6 +24,8 @@ from strandline.domain.rules.text import MAX_LINE, cut, one_line
 MAX_ABSTRACT = 600
 MAX_OVERVIEW = 8_000
 MAX_IDENTITY = 80
+MAX_CITED = 10
+"""Messages one fact may cite; one that cites more says nothing of where it comes from, and cites its quote's alone."""
 
 Answer = str | Mapping[str, Any]
 _Words = Annotated[str, Field(min_length=1, max_length=MAX_LINE)]
@@ -91,25 +93,26 @@ class _Reader:
         fact = _valid(row)
         fields = tuple((name, _identity(row, name)) for name in kind.identity)
         cited = [turn for seq, turn in self._turns.items() if fact.seq_from <= seq <= fact.seq_to]
-        quote, peer = self._quoted(fact, cited)
+        quote, peer, seq = self._quoted(fact, cited)
+        first, last = (fact.seq_from, fact.seq_to) if len(cited) <= MAX_CITED else (seq, seq)
         text = one_line(fact.text)
         if not text:
             raise _Useless("is empty")
-        claim = Claim(text=text, seq_from=fact.seq_from, seq_to=fact.seq_to, quote=quote)
+        claim = Claim(text=text, seq_from=first, seq_to=last, quote=quote)
         return (peer, fields), claim
 
-    def _quoted(self, fact: _Fact, cited: Sequence[Turn]) -> tuple[str, str | None]:
-        """The quoted words as they were said, and whose they are. Words that nobody said are passed on as they are:
-        `candidates.check` rejects them."""
+    def _quoted(self, fact: _Fact, cited: Sequence[Turn]) -> tuple[str, str | None, int]:
+        """The quoted words as they were said, whose they are, and the seq of that message. Words that nobody said are
+        passed on as they are: `candidates.check` rejects them."""
         speaker = self._by_label.get(fact.speaker)
         if speaker is None:
             raise _Useless("its speaker is not clear")
         found = [(turn, quote) for turn in cited if (quote := said(fact.quote, turn.text)) is not None]
         if not found:
-            return fact.quote, speaker.peer
+            return fact.quote, speaker.peer, fact.seq_from
         for turn, quote in found:
             if self._speakers[turn.speaker, turn.role] == speaker:
-                return _telling(quote, turn), speaker.peer
+                return _telling(quote, turn), speaker.peer, turn.seq
         raise _Useless("its speaker is not who said what it quotes")
 
     def _drop(self, kind: MemoryType, row: Any, reason: str) -> None:

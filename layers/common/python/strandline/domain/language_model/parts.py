@@ -1,6 +1,5 @@
 """A long archive in parts that a model can take at once. Split between turns, never inside one."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from itertools import accumulate
 
@@ -34,7 +33,7 @@ def halves(part: Transcript) -> list[Transcript]:
     if len(part.turns) < 2:
         return [part]
     ends = list(accumulate(len(turn.text) for turn in part.turns))
-    at = min(bisect_left(ends, ends[-1] / 2) + 1, len(part.turns) - 1)
+    at = min(range(1, len(ends)), key=lambda n: abs(2 * ends[n - 1] - ends[-1]))
     return [_part(part, part.turns[:at]), _part(part, part.turns[at:])]
 
 
