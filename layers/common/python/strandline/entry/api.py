@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
-from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks
+from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks, usage
 from strandline.entry.wiring import library
 
 MEMORIES = "/api/v1/memories/"
@@ -25,6 +25,7 @@ ROUTERS = (
     files.router,
     search.router,
     erasure.router,
+    usage.router,
 )
 
 app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)

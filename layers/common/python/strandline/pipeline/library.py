@@ -6,10 +6,12 @@ A class of its own, so that a function that only appends does not load YAML and 
 from functools import cached_property
 
 from strandline.domain.memory import Memory
+from strandline.domain.usage import SessionUsage, Totals
 from strandline.pipeline.services import Services
 from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.markdown import MemoryCodec
+from strandline.storage.usage import SessionUsageCodec, TotalsCodec
 
 WARM_INDEXES = 16
 
@@ -24,3 +26,11 @@ class Library(Services):
     @cached_property
     def indexes(self) -> Documents[Catalogue]:
         return Documents(self.objects, IndexCodec(), self.clock, self.ids, warm=WARM_INDEXES)
+
+    @cached_property
+    def session_usage(self) -> Documents[SessionUsage]:
+        return Documents(self.objects, SessionUsageCodec(), self.clock, self.ids)
+
+    @cached_property
+    def totals(self) -> Documents[Totals]:
+        return Documents(self.objects, TotalsCodec(), self.clock, self.ids, warm=WARM_INDEXES)

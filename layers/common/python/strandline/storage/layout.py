@@ -3,6 +3,8 @@
     v1/<account>/<user>/sessions/<session>/head.json                                   CAS document
     v1/<account>/<user>/sessions/<session>/<incarnation>/segments/<first>-<last>.jsonl immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/archives/<n>/<file>           immutable
+    v1/<account>/<user>/sessions/<session>/<incarnation>/used.json                     CAS document
+    v1/<account>/<user>/used.json                                                      CAS document
     v1/<account>/<user>/memories/<path>                                                CAS documents
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/journal/<id>.json                                              immutable
@@ -59,6 +61,11 @@ class User:
     def replay(self, name: str) -> str:
         return f"{self.prefix}replays/{encode(name)}.json"
 
+    @property
+    def usage(self) -> str:
+        """Key of the totals: how often each memory was used."""
+        return f"{self.prefix}used.json"
+
     def head(self, session_id: str) -> str:
         return f"{self.prefix}sessions/{encode(session_id)}/head.json"
 
@@ -77,6 +84,11 @@ class Life:
     def prefix(self) -> str:
         owner = user_of(self.session).prefix
         return f"{owner}sessions/{encode(self.session.session_id)}/{encode(self.session.incarnation)}/"
+
+    @property
+    def usage(self) -> str:
+        """Key of what this session said it used."""
+        return f"{self.prefix}used.json"
 
     def segment(self, first: int, last: int) -> str:
         return f"{self.prefix}segments/{_range(first, last)}.jsonl"
@@ -115,11 +127,11 @@ _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
 def is_superseded(key: str) -> bool:
-    """Whether the old versions of this key are of use to nobody: each new head or index says all that the old one did.
+    """Whether old versions of this key are of use to nobody: each new head, index or usage says all that the last did.
 
     The bucket keeps versions of everything; a lifecycle rule clears those of such keys away after a day.
     """
-    return key.endswith(("/head.json", ".idx")) and memory_path(key) is None
+    return key.endswith(("/head.json", "/used.json", ".idx")) and memory_path(key) is None
 
 
 def is_passing(key: str) -> bool:

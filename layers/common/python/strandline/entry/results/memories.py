@@ -4,6 +4,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from strandline.entry.results.usage import Used
+
 
 class MemoryRow(TypedDict):
     """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
@@ -48,6 +50,7 @@ class Memory(TypedDict):
     updated_at: str
     expires_at: str | None
     sources: list[CitedArchive]
+    used: Used
 
 
 class DeletedMemory(TypedDict):

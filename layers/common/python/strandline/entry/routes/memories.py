@@ -1,21 +1,26 @@
 """Memories: list, read, write, delete."""
 
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument
+from strandline.domain.address import visible
+from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.memory import Memory
+from strandline.domain.message import MAX_ANSWER_BYTES, dumps
+from strandline.domain.usage import UNUSED, Totals
 from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
 from strandline.entry.results.memories import DeletedMemory, MemoryRow
 from strandline.entry.results.memories import Memory as MemoryShown
-from strandline.entry.routes.asking import header, new_router, owner, path_of, seal, unseal
+from strandline.entry.routes.asking import acting_peer, header, new_router, owner, path_of, seal, unseal
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
 from strandline.pipeline.diff import memory_uri
+from strandline.pipeline.usage import read_totals
 from strandline.storage.layout import User
 from strandline.storage.markdown import sources
 
@@ -30,32 +35,58 @@ class WriteMemory(BaseModel):
 
 
 @router.get("/api/v1/memories")
-@answers(list[MemoryRow], paged=True)
+@answers(list[MemoryRow] | list[MemoryShown], paged=True)
 def list_memories(
     prefix: str = "",
     type: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     cursor: str | None = None,
+    view: Literal["basic", "full"] = "basic",
 ) -> dict[str, Any]:
-    """What there is, by path."""
+    """What there is, by path; in full also what each of them says and how often it was used. A page of that ends where
+    an answer is full."""
     whose = owner(router)
     known = library()
+    peer = acting_peer(router)
     after = unseal(cursor, whose, f"memories/{prefix}") or ""
     rows = [
         {"path": path, "uri": memory_uri(whose.user_id, path), **row}
         for path, row in memory.list_memories(known, whose, prefix).items()
-        if path > after and type in (None, row["type"])
+        if path > after and type in (None, row["type"]) and visible(path, peer)
     ]
-    rest = rows[limit - 1]["path"] if len(rows) > limit else None
-    return ok(rows[:limit], known.clock, next_cursor=seal(rest, whose, f"memories/{prefix}"))
+    shown = rows[:limit]
+    if view == "full":
+        shown, last = _whole(whose, [row["path"] for row in shown])
+    else:
+        last = shown[-1]["path"] if shown else ""
+    rest = last if last and rows[-1]["path"] > last else None
+    return ok(shown, known.clock, next_cursor=seal(rest, whose, f"memories/{prefix}"))
+
+
+def _whole(whose: User, paths: list[str]) -> tuple[list[dict[str, Any]], str]:
+    """The memories at these paths in full, as many as one answer holds, and the last path that was looked at."""
+    known = library()
+    totals = read_totals(known, whose)
+    found: list[dict[str, Any]] = []
+    room = MAX_ANSWER_BYTES
+    last = ""
+    for path in paths:
+        with suppress(NotFound):  # it has gone since it was listed
+            row = _shown(whose, memory.read(known, whose, path), totals)
+            room -= len(dumps(row))
+            if found and room < 0:
+                break
+            found.append(row)
+        last = path
+    return found, last
 
 
 @router.get("/api/v1/memories/<path>")
 @answers(MemoryShown, etag=True)
 def read(path: str) -> Response[str]:
-    """One memory; `ETag` is the SHA-256 of its content."""
+    """One memory, and how often it was used; `ETag` is the SHA-256 of its content."""
     whose = owner(router)
-    return _answer(whose, memory.read(library(), whose, path_of(path)))
+    return _answer(whose, memory.read(library(), whose, _path(path)))
 
 
 @router.put("/api/v1/memories/<path>")
@@ -63,7 +94,7 @@ def read(path: str) -> Response[str]:
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
-    return _answer(whose, memory.write(library(), whose, path_of(path), body.content, _guard()))
+    return _answer(whose, memory.write(library(), whose, _path(path), body.content, _guard()))
 
 
 @router.delete("/api/v1/memories/<path>")
@@ -72,7 +103,7 @@ def delete(path: str) -> dict[str, Any]:
     """Deletes a memory; the bucket keeps its versions."""
     whose = owner(router)
     known = library()
-    gone = memory.delete(known, whose, path_of(path), _guard())
+    gone = memory.delete(known, whose, _path(path), _guard())
     return ok(
         {"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock
     )
@@ -88,8 +119,23 @@ def _guard() -> memory.Guard:
     return memory.matching(match.strip('" ') if match else None, absent=none_match == "*")
 
 
+def _path(text: str) -> str:
+    """The memory's path, if the acting peer may see it. Raises NotFound."""
+    path = path_of(text)
+    if not visible(path, acting_peer(router)):
+        raise NotFound(f"there is no memory {path!r}", resource=path, type="memory")
+    return path
+
+
 def _answer(whose: User, found: Memory) -> Response[str]:
-    result = {
+    known = library()
+    answer = reply(200, ok(_shown(whose, found, read_totals(known, whose)), known.clock))
+    return Response(200, "application/json", answer["body"], {"ETag": f'"{found.sha256}"'})
+
+
+def _shown(whose: User, found: Memory, totals: Totals) -> dict[str, Any]:
+    used = totals.tallies.get(found.path, UNUSED)
+    return {
         "path": found.path,
         "uri": memory_uri(whose.user_id, found.path),
         "id": found.id,
@@ -103,6 +149,5 @@ def _answer(whose: User, found: Memory) -> Response[str]:
         "updated_at": found.updated_at,
         "expires_at": found.expires_at,
         "sources": sources(found.lines),
+        "used": {"count": used.count, "last_used_at": used.last_used_at},
     }
-    answer = reply(200, ok(result, library().clock))
-    return Response(200, "application/json", answer["body"], {"ETag": f'"{found.sha256}"'})
