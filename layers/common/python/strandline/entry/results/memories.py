@@ -7,6 +7,15 @@ from typing_extensions import TypedDict
 from strandline.entry.results.usage import Used
 
 
+class CitedArchive(TypedDict):
+    """Messages that a memory cites: of one archive of a session, as `3, 7-9`. `at` is the time of the first line."""
+
+    session: str
+    archive: int
+    at: str
+    seq: str
+
+
 class MemoryRow(TypedDict):
     """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
     (missing while an older index has not been rewritten)."""
@@ -23,15 +32,10 @@ class MemoryRow(TypedDict):
     sha256: str
     lines: int
     size: NotRequired[int]
-
-
-class CitedArchive(TypedDict):
-    """Messages that a memory cites: of one archive of a session, as `3, 7-9`. `at` is the time of the first line."""
-
-    session: str
-    archive: int
-    at: str
-    seq: str
+    id: NotRequired[str]
+    content: NotRequired[str]
+    sources: NotRequired[list[CitedArchive]]
+    used: NotRequired[Used]
 
 
 class Memory(TypedDict):

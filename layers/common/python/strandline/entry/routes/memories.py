@@ -35,7 +35,7 @@ class WriteMemory(BaseModel):
 
 
 @router.get("/api/v1/memories")
-@answers(list[MemoryRow] | list[MemoryShown], paged=True)
+@answers(list[MemoryRow], paged=True)
 def list_memories(
     prefix: str = "",
     type: str | None = None,
@@ -56,28 +56,28 @@ def list_memories(
     ]
     shown = rows[:limit]
     if view == "full":
-        shown, last = _whole(whose, [row["path"] for row in shown])
+        shown, last = _whole(whose, shown)
     else:
         last = shown[-1]["path"] if shown else ""
     rest = last if last and rows[-1]["path"] > last else None
     return ok(shown, known.clock, next_cursor=seal(rest, whose, f"memories/{prefix}"))
 
 
-def _whole(whose: User, paths: list[str]) -> tuple[list[dict[str, Any]], str]:
-    """The memories at these paths in full, as many as one answer holds, and the last path that was looked at."""
+def _whole(whose: User, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+    """These memories in full, as many as one answer holds, and the last path that was looked at."""
     known = library()
     totals = read_totals(known, whose)
     found: list[dict[str, Any]] = []
     room = MAX_ANSWER_BYTES
     last = ""
-    for path in paths:
+    for row in rows:
         with suppress(NotFound):  # it has gone since it was listed
-            row = _shown(whose, memory.read(known, whose, path), totals)
-            room -= len(dumps(row))
+            whole = {**row, **_shown(whose, memory.read(known, whose, row["path"]), totals)}
+            room -= len(dumps(whole))
             if found and room < 0:
                 break
-            found.append(row)
-        last = path
+            found.append(whole)
+        last = row["path"]
     return found, last
 
 
