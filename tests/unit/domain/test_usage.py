@@ -60,12 +60,10 @@ def test_totals_take_each_use_in_once() -> None:
     assert counts(other.tallies) == {TEA: 3, SPORT: 1}
 
 
-def test_an_erased_session_leaves_its_counts_and_no_trace() -> None:
-    one = usage.report(SessionUsage(), said(1, TEA), taken=0)
-    totals = usage.take(usage.take(Totals(), "life", one), "other", one)
-    left = usage.forget(totals, "life")
-    assert (counts(left.tallies), left.taken) == ({TEA: 2}, {"other": 1})
-    assert usage.forget(left, "life") is left
+def test_the_totals_do_not_tell_of_which_session_they_know() -> None:
+    life = usage.life_of("0123456789abcdef0123456789abcdef")
+    assert len(life) == 16 and life not in "0123456789abcdef0123456789abcdef"
+    assert life != usage.life_of("0123456789abcdef0123456789abcdee")
 
 
 def test_a_session_keeps_its_newest_uses_and_those_that_are_not_in_the_totals() -> None:

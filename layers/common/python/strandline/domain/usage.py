@@ -9,8 +9,9 @@ counts once. The totals take uses in by their number, so nothing is added twice,
 them is taken in with the session's next one.
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 KEPT_USES = 256
 
@@ -66,10 +67,16 @@ class SessionUsage:
 
 @dataclass(frozen=True)
 class Totals:
-    """`taken` says of each life of a session how many of its uses are in the tallies."""
+    """`taken` says of each life of a session how many of its uses are in the tallies. It names a life by a hash: what
+    was counted stays when the session is erased, and nothing in it tells of which it was."""
 
     tallies: Mapping[str, Tally] = field(default_factory=dict)
     taken: Mapping[str, int] = field(default_factory=dict)
+
+
+def life_of(incarnation: str) -> str:
+    """By what the totals know a life of a session."""
+    return hashlib.sha256(incarnation.encode()).hexdigest()[:16]
 
 
 def report(usage: SessionUsage, said: Reported, *, taken: int) -> SessionUsage:
@@ -102,10 +109,3 @@ def take(totals: Totals, life: str, usage: SessionUsage) -> Totals:
         return totals
     new = [use for use in usage.uses if use.number > before]
     return Totals(_tallied(totals.tallies, new), {**totals.taken, life: usage.last})
-
-
-def forget(totals: Totals, life: str) -> Totals:
-    """The totals without a trace of a session that was erased; what it counted stays counted."""
-    if life not in totals.taken:
-        return totals
-    return replace(totals, taken={known: n for known, n in totals.taken.items() if known != life})

@@ -68,10 +68,11 @@ def run_usage(services: Library, report: UsageReport) -> Counted:
 
 
 def _record(services: Library, owner: User, head: Head, said: Reported) -> Totals:
-    taken = read_totals(services, owner).taken.get(head.incarnation, 0)
+    life = usage.life_of(head.incarnation)
+    taken = read_totals(services, owner).taken.get(life, 0)
     report = partial(_reported, said=said, taken=taken)
     used = services.session_usage.update(Life(ref(head)).usage, report)
-    return services.totals.update(owner.usage, partial(_taken, life=head.incarnation, used=used))
+    return services.totals.update(owner.usage, partial(_taken, life=life, used=used))
 
 
 def _known(services: Library, report: UsageReport) -> list[str]:
@@ -106,14 +107,3 @@ def read_totals(services: Library, owner: User) -> Totals:
     """How often each memory of the user was used. A conditional GET when warm."""
     found = services.totals.read_warm(owner.usage)
     return found.value if found else Totals()
-
-
-def forget_life(services: Library, owner: User, incarnation: str) -> None:
-    """Takes an erased session out of the totals' bookkeeping; its own usage went with its objects."""
-
-    def change(current: Totals | None) -> Change[Totals, None]:
-        before = current or Totals()
-        after = usage.forget(before, incarnation)
-        return Change(None if after is before else after, None)
-
-    services.totals.update(owner.usage, change)
