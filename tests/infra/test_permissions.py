@@ -82,10 +82,11 @@ class Deployment:
     """The functions on moto, and what each of them called."""
 
     def __init__(self, template: Template) -> None:
-        self._template = template
+        self.template = template
         self._routes = template.routes()
         self._function: str | None = None
         self.calls: set[tuple[str, str, str]] = set()
+        self.written_over: set[str] = set()
         self.names = provision.names(template, "https://sqs.us-east-1.amazonaws.com")
         provision.create(template, self.names, Moto())  # type: ignore[arg-type]
 
@@ -100,6 +101,8 @@ class Deployment:
                 for each in single(operation, request):
                     action, resource = needed(service, each[0], each[1], self.names)
                     self.calls.add((self._function, action, resource))
+                if operation == "PutObject" and "IfNoneMatch" not in request:
+                    self.written_over.add(resource)
                 if "Tagging" in request:
                     self.calls.add((self._function, f"{action}Tagging", resource))
             return genuine(client, operation, request)
@@ -109,14 +112,23 @@ class Deployment:
 
     def invoke(self, function: str, event: Any) -> Any:
         """Calls a function's handler."""
-        word = self._template.functions()[function].code.name
+        word = self.template.functions()[function].code.name
         self._function = function
         try:
             return importlib.import_module(f"functions.{word}.handler").handler(event, None)
         finally:
             self._function = None
 
-    def ask(self, method: str, path: str, body: Any = None, expected: int = 200, key: str = "") -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        expected: int = 200,
+        *,
+        key: str = "",
+        role: str = "user",
+    ) -> Any:
         """One request over HTTP, authorizer first; the result of its answer."""
         text = b"" if body is None else json.dumps(body).encode()
         headers = [*HEADERS, ("idempotency-key", key)] if key else HEADERS
@@ -125,7 +137,7 @@ class Deployment:
         assert found is not None
         event = gateway.request_event(asked, *found)
         self.invoke("AuthorizerFunction", gateway.authorizer_event(event))
-        context = {"account_id": "acme", "user_id": "ann", "role": "user"}
+        context = {"account_id": "acme", "user_id": "ann", "role": role}
         event["requestContext"]["authorizer"] = {"lambda": context}
         answer = gateway.response(self.invoke(found[0].function, event))
         assert answer.status == expected, answer.body
@@ -137,7 +149,7 @@ class Deployment:
         waiting = True
         while waiting:
             waiting = False
-            for trigger in self._template.queue_triggers():
+            for trigger in self.template.queue_triggers():
                 received = sqs.receive_message(
                     QueueUrl=self.names[trigger.queue], MessageSystemAttributeNames=["All"]
                 ).get("Messages", [])
@@ -183,6 +195,20 @@ def live(made: Deployment) -> None:
     change(made)
     heal(made)
     repeat(made)
+    erase(made)
+
+
+def erase(made: Deployment) -> None:
+    """A user, and then the whole account."""
+    for path in ("/users/ann", "/accounts/acme"):
+        task = made.ask("DELETE", path, role="admin")["task_id"]
+        for rounds in (1, 2, 3):
+            made.deliver()
+            later = datetime.now(UTC) + timedelta(seconds=rounds * (HEAL_SECONDS + 1))
+            with patch.object(SystemClock, "now", lambda _, later=later: later):
+                made.invoke("SweepFunction", {})
+                made.deliver()
+        assert made.ask("GET", f"/tasks/{task}", role="admin")["status"] == "completed"
 
 
 def write(made: Deployment) -> None:
@@ -246,6 +272,28 @@ def test_every_call_is_allowed(deployment: Deployment, functions: dict[str, Any]
         if not allowed(functions[call[0]], call[1], call[2], deployment.names)
     }
     assert refused == set()
+
+
+def denied(deployment: Deployment, sid: str, resource: str) -> bool:
+    """Whether a statement of the bucket's policy names the resource."""
+    (policy,) = deployment.template.resources("AWS::S3::BucketPolicy").values()
+    (found,) = [each for each in policy["PolicyDocument"]["Statement"] if each["Sid"] == sid]
+    return any(fnmatchcase(resource, pattern) for pattern in resolve(found["Resource"], deployment.names))
+
+
+def test_the_bucket_lets_only_the_erase_role_remove_what_was_said(deployment: Deployment) -> None:
+    removing = ("s3:DeleteObject", "s3:DeleteObjectVersion")
+    kept = {call for call in deployment.calls if denied(deployment, "SessionsStay", call[2])}
+    assert {function for function, action, _ in kept if action in removing} == {"EraseFunction"}
+
+
+def test_the_bucket_lets_archives_be_written_as_they_are_written(deployment: Deployment) -> None:
+    written = {resource for _, action, resource in deployment.calls if action == "s3:PutObject"}
+    once = {resource for resource in written if denied(deployment, "ArchivesAreWrittenOnce", resource)}
+    assert {"messages", "candidates", "abstract", "overview", "memory_diff", "done"} <= {
+        resource.rpartition("/")[2].partition(".")[0] for resource in once
+    }
+    assert once & deployment.written_over == set()
 
 
 def test_every_function_called_something(deployment: Deployment, functions: dict[str, Any]) -> None:
