@@ -1,5 +1,7 @@
 """The top of the command line: the options that all commands share, and the commands."""
 
+from typing import Any
+
 import click
 import httpx
 
@@ -7,18 +9,35 @@ from strandline_sdk.cli import importing, memories, search, sessions, tasks, wat
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL
 
+EXAMPLES = """\b
+strandline import chat.json --resume        store conversations, or go on with that
+strandline search "what can Ana not eat?"   find what is remembered
+strandline watch weekend                    follow a session, like tail -f
 
-@click.group(cls=Group)
+\b
+Exit code: 0 done; 1 refused, unreachable or failed; 2 misused; 130 interrupted.
+"""
+
+
+@click.group(cls=Group, context_settings={"max_content_width": 100}, epilog=EXAMPLES)
 @click.version_option(package_name="strandline")
-@click.option("--url", envvar="STRANDLINE_URL", default=DEFAULT_URL, show_default=True, show_envvar=True)
+@click.option(
+    "--url",
+    envvar="STRANDLINE_URL",
+    default=DEFAULT_URL,
+    show_default=True,
+    show_envvar=True,
+    help="Where the service is.",
+)
 @click.option("--key", envvar="STRANDLINE_KEY", show_envvar=True, help="API key.")
 @click.option("--account", help="Act in this account (root key).")
 @click.option("--user", help="Act for this user (admin or root key).")
+@click.option("--actor-peer", help="Act as this peer of the user.")
 @click.pass_context
-def main(context: click.Context, url: str, key: str | None, account: str | None, user: str | None) -> None:
+def main(context: click.Context, /, **options: Any) -> None:
     """Agent memory: import conversations, search them and the memories made of them."""
     transport = context.obj if isinstance(context.obj, httpx.BaseTransport) else None
-    context.obj = Settings(url, key, account, user, transport)
+    context.obj = Settings(**options, transport=transport)
 
 
 main.add_command(importing.import_)

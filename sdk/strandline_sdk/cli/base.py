@@ -1,6 +1,7 @@
 """What every command shares: connection settings, `--json` in any position, errors as exit codes.
 
 Exit code 1: the service refused, could not be reached, or something asked for failed. 2: the command was misused.
+130: an import was interrupted.
 """
 
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Settings:
     key: str | None = field(repr=False)
     account: str | None = None
     user: str | None = None
+    actor_peer: str | None = None
     transport: httpx.BaseTransport | None = None
 
     def client(self, retry: Retry | None = None) -> Client:
@@ -37,6 +39,7 @@ class Settings:
                 self.key,
                 account=self.account,
                 user=self.user,
+                actor_peer=self.actor_peer,
                 retry=retry or Retry(),
                 transport=self.transport,
             )

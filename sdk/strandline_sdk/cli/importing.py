@@ -84,7 +84,7 @@ class _Survey:
         self.bad.append(str(error))
 
 
-@click.command("import", cls=Command)
+@click.command("import", cls=Command, short_help="Store conversations of many formats.")
 @click.argument(
     "files",
     nargs=-1,

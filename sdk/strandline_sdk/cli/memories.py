@@ -6,7 +6,7 @@ from typing import BinaryIO
 import click
 
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
-from strandline_sdk.cli.output import emit, emit_text, minute, shown
+from strandline_sdk.cli.output import emit, emit_text, minute, shown, utf8_text
 from strandline_sdk.client import Client
 from strandline_sdk.model import Memory
 
@@ -69,7 +69,7 @@ def put(settings: Settings, path: str, file: BinaryIO, if_match: str | None, new
     if "://" in path:
         raise click.UsageError("give the memory's path, such as profile.md")
     with settings.client() as client:
-        memory = client.put_memory(path, _text(file), if_match=if_match, new=new)
+        memory = client.put_memory(path, utf8_text(file), if_match=if_match, new=new)
     emit(memory, [f"{shown(memory['path'])}  {memory.get('sha256', '')}"])
 
 
@@ -79,13 +79,6 @@ def _memory(client: Client, path: str) -> Memory:
     if "://" in path and memory["uri"] != path:
         raise click.ClickException(f"{shown(path)} belongs to somebody else: --user says for whom to act")
     return memory
-
-
-def _text(file: BinaryIO) -> str:
-    try:
-        return file.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"not UTF-8 (byte {error.start}): convert the text to UTF-8") from error
 
 
 def _row(memory: Memory) -> str:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import BinaryIO
 
 import click
 
@@ -29,6 +30,14 @@ def emit_line(document: object, line: str) -> None:
         click.echo(json.dumps(document, ensure_ascii=False).encode("utf-8", "replace"))
     else:
         click.echo(line)
+
+
+def utf8_text(file: BinaryIO) -> str:
+    """The text of a file. A byte order mark is not a part of it."""
+    try:
+        return file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"not UTF-8 (byte {error.start}): convert the text to UTF-8") from error
 
 
 def count(number: int, noun: str) -> str:

@@ -1,6 +1,7 @@
 """`strandline sessions`, `send` and `commit`."""
 
 import itertools
+import sys
 import time
 from collections.abc import Iterator
 
@@ -8,7 +9,7 @@ import click
 
 from strandline_sdk.cli.base import Command, Group, Settings, pass_settings
 from strandline_sdk.cli.messages import message_line
-from strandline_sdk.cli.output import count, emit, minute, shown
+from strandline_sdk.cli.output import count, emit, minute, shown, utf8_text
 from strandline_sdk.cli.tasks import task_lines
 from strandline_sdk.cli.waiting import outcome
 from strandline_sdk.model import Committed, Message, Role, Session, Task
@@ -65,15 +66,15 @@ def messages(settings: Settings, session_id: str, after: int, limit: int) -> Non
     emit(found, map(message_line, found))
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Append a message to a session, which need not exist yet.")
 @click.argument("session_id")
 @click.argument("text")
 @click.option("--role", type=click.Choice(["user", "assistant", "system"]), default="user", show_default=True)
 @click.option("--peer", help="Who speaks, when it is not the user.")
 @pass_settings
 def send(settings: Settings, session_id: str, text: str, role: Role, peer: str | None) -> None:
-    """Append a message to a session, which need not exist yet."""
-    message: Message = {"role": role, "content": text}
+    """Append a message to a session, which need not exist yet. TEXT may be - for what stands on stdin."""
+    message: Message = {"role": role, "content": utf8_text(sys.stdin.buffer) if text == "-" else text}
     if peer:
         message["peer_id"] = peer
     with settings.client() as client:

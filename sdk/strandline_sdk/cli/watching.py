@@ -12,11 +12,16 @@ from strandline_sdk.follow import Follower
 from strandline_sdk.model import JournalEntry
 
 
-@click.command(cls=Command)
+@click.command(cls=Command, short_help="Print messages as they arrive, like tail -f.")
 @click.argument("session_id", required=False)
 @click.option("--journal", is_flag=True, help="Follow the changes of the memories instead of a session.")
 @click.option(
-    "-n", "--last", type=click.IntRange(0), default=10, show_default=True, help="Begin with so many."
+    "-n",
+    "--last",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Begin with the newest so many.",
 )
 @click.option(
     "--interval", type=click.FloatRange(0.1), default=1, show_default=True, help="Seconds between two looks."
@@ -25,7 +30,7 @@ from strandline_sdk.model import JournalEntry
 def watch(settings: Settings, session_id: str | None, journal: bool, last: int, interval: float) -> None:
     """Print a session's messages as they arrive, like tail -f, until ctrl-C.
 
-    The session need not exist yet. With --journal, print which memories change. With --json, a line a message.
+    The session need not exist yet. With --journal, print which memories change. With --json, a document a line.
     """
     if journal == bool(session_id):
         raise click.UsageError("name a session to follow, or give --journal")

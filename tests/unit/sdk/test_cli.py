@@ -92,6 +92,13 @@ def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -
     assert "  talk" in run(service, "sessions").stdout
 
 
+def test_a_message_may_come_from_stdin(service: FakeService) -> None:
+    assert run(service, "send", "talk", "-", stdin="\ufeffzwei\nZeilen\n".encode()).exit_code == 0
+    assert service.sessions["self", "talk"].messages[0]["content"] == "zwei\nZeilen\n"
+    refused = run(service, "send", "talk", "-", stdin=b"caf\xe9")
+    assert (refused.exit_code, "not UTF-8 (byte 3)" in refused.stderr) == (1, True)
+
+
 def test_a_commit_waits_for_earlier_ones_too(service: FakeService) -> None:
     run(service, "send", "talk", "hello")
     run(service, "commit", "talk")
@@ -177,6 +184,9 @@ COMMANDS: Sequence[Sequence[str]] = [
 ]
 
 
+COMMAND_NAMES = {"import", *(command[0] for command in COMMANDS)}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_a_refusal_goes_to_stderr_with_exit_code_1(
@@ -209,8 +219,10 @@ def test_json_in_any_position(service: FakeService, arguments: Sequence[str]) ->
 
 
 def test_options_name_service_and_identity(service: FakeService) -> None:
-    run(service, "--url", "http://other:1", "--key", "good", "--account", "acme", "--user", "mia", "sessions")
+    where = ("--url", "http://other:1", "--key", "good")
+    run(service, *where, "--account", "acme", "--user", "mia", "--actor-peer", "Ben", "sessions")
     (request,) = service.requests
+    assert request.headers["X-Strandline-Actor-Peer"] == "Ben"
     assert request.url.host == "other"
     assert (request.headers["X-Strandline-Account"], request.headers["X-Strandline-User"]) == ("acme", "mia")
     assert run(service, "--url", "nowhere", "sessions").exit_code == 2
@@ -225,6 +237,22 @@ def test_a_service_that_asks_for_too_much_patience_is_an_error(service: FakeServ
 def test_a_busy_service_is_asked_again(service: FakeService) -> None:
     service.failures.append(failure(503, "UNAVAILABLE"))
     assert run(service, "memories", "ls").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("import",), ("watch",), ("tasks", "ls"), ("sessions",), ("commit",)]
+)
+def test_help_needs_no_key_and_fits_a_terminal(service: FakeService, command: Sequence[str]) -> None:
+    result = run(service, *command, "--help", key=None)
+    assert (result.exit_code, service.requests) == (0, [])
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    assert "\b" not in result.stdout
+
+
+def test_every_command_is_explained_in_a_whole_sentence(service: FakeService) -> None:
+    listed = run(service, "--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in listed] == sorted(COMMAND_NAMES)
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed)
 
 
 def test_the_command_line_is_a_module_too(

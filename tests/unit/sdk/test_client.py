@@ -358,6 +358,12 @@ def test_a_write_keeps_its_idempotency_key_when_it_is_sent_again(
     assert keys[0] == keys[1] != keys[2]
 
 
+def test_idempotency_keys_may_be_left_out(service: FakeService) -> None:
+    Client("http://test", "good", transport=service, idempotency_keys=False).append("a", HELLO)
+    assert "Idempotency-Key" not in service.requests[0].headers
+    assert body(service.requests[0])["id"]
+
+
 def test_what_only_reads_has_no_idempotency_key(client: Client, service: FakeService) -> None:
     client.find("bowl")
     list(client.tasks())
