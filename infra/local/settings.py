@@ -3,7 +3,7 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ class Settings:
     key: str
     heal_seconds: int
     retry_seconds: int
+    embedder: str
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -31,6 +32,7 @@ class Settings:
             "RootKeySha256": hashlib.sha256(self.key.encode()).hexdigest(),
             "HealSeconds": str(self.heal_seconds),
             "AutoCommitIdleEnabled": "true",
+            "Embedder": self.embedder,
         }
 
 
@@ -47,6 +49,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         key=environment.get("STRANDLINE_LOCAL_KEY") or _kept_key(data / "root-key"),
         heal_seconds=_number(environment, "STRANDLINE_HEAL_SECONDS", 60, 86_400),
         retry_seconds=_number(environment, "STRANDLINE_LOCAL_RETRY_SECONDS", 10, 43_200),
+        embedder=_one_of(environment, "STRANDLINE_EMBEDDER", ("none", "bedrock", "local")),
     )
 
 
@@ -55,6 +58,14 @@ def _number(environment: Mapping[str, str], name: str, default: int, maximum: in
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
         raise SettingError(f"{name}: {text!r} is not a number from 1 to {maximum}")
     return int(text)
+
+
+def _one_of(environment: Mapping[str, str], name: str, choices: Sequence[str]) -> str:
+    """The first choice is the default."""
+    text = environment.get(name) or choices[0]
+    if text not in choices:
+        raise SettingError(f"{name}: {text!r} is none of {', '.join(choices)}")
+    return text
 
 
 def _kept_key(file: Path) -> str:

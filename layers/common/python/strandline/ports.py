@@ -189,6 +189,17 @@ class Model(Protocol):
         less should be asked about at once. A language model says in both cases what it has cost."""
 
 
+class Embedder(Protocol):
+    """Turns texts into vectors whose angles say how alike the texts are."""
+
+    name: str
+    """Names the model and its dimensions: only vectors of one name are compared."""
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        """One vector a text; `query` says that the texts are looked for, not kept. Raises Ambiguous when there is no
+        answer."""
+
+
 class TokenCounter(Protocol):
     def count(self, text: str) -> int:
         """Tokens of any text, however odd; never raises for a text."""

@@ -70,6 +70,10 @@ class Settings(ModelSettings):
     jwt_user_claim: str = Field(default="sub", alias="STRANDLINE_JWT_USER_CLAIM", min_length=1)
     jwt_role_claim: str = Field(default="role", alias="STRANDLINE_JWT_ROLE_CLAIM", min_length=1)
     token_encoding: str = Field(default="cl100k_base", alias="STRANDLINE_TOKEN_ENCODING")
+    embedder: Literal["none", "bedrock", "local"] = Field(default="none", alias="STRANDLINE_EMBEDDER")
+    embedder_model: str = Field(
+        default="amazon.titan-embed-text-v2:0", alias="STRANDLINE_EMBEDDER_MODEL", min_length=1
+    )
     max_receives: int = Field(default=5, ge=1, alias="STRANDLINE_MAX_RECEIVES")
     heal_seconds: int = Field(default=900, ge=1, alias="STRANDLINE_HEAL_SECONDS")
     memory_mb: int = Field(default=1024, ge=128, alias="AWS_LAMBDA_FUNCTION_MEMORY_SIZE")

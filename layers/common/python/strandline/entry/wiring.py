@@ -1,6 +1,5 @@
 """The composition root: which adapter stands behind which port. Nothing else makes an adapter."""
 
-from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from strandline.adapters.language_model import Endpoint
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
+    from strandline.ports import Embedder
 
 
 class RuleModel:
@@ -82,12 +82,20 @@ def ports(config: Settings) -> Ports:
         tokens=TiktokenCounter(config.token_encoding),
         clock=SystemClock(),
         ids=RandomIds(),
-        language_model=_language_model(config),
+        language_model=None if config.provider == "none" else partial(language_model, config),
+        embedder=None if config.embedder == "none" else partial(embedder, config),
     )
 
 
-def _language_model(config: Settings) -> Callable[[], Model] | None:
-    return None if config.provider == "none" else partial(language_model, config)
+def embedder(config: Settings) -> "Embedder":
+    """The embedder of a deployment that has one, loaded when it is first asked."""
+    if config.embedder == "local":
+        from strandline.adapters.local_embedder import LocalEmbedder
+
+        return LocalEmbedder()
+    from strandline.adapters.bedrock_embedder import BedrockEmbedder
+
+    return BedrockEmbedder(config.embedder_model)
 
 
 @cache

@@ -8,10 +8,12 @@ from functools import cached_property
 from strandline.domain.memory import Memory
 from strandline.domain.usage import SessionUsage, Totals
 from strandline.pipeline.services import Services
+from strandline.ports import Embedder
 from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.markdown import MemoryCodec
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
+from strandline.storage.vectors import Vectors, VectorsCodec
 
 WARM_INDEXES = 16
 
@@ -22,6 +24,14 @@ class Library(Services):
     @cached_property
     def memories(self) -> Documents[Memory]:
         return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        return self.ports.embedder() if self.ports.embedder else None
+
+    @cached_property
+    def vectors(self) -> Documents[Vectors]:
+        return Documents(self.objects, VectorsCodec(), self.clock, self.ids, warm=WARM_INDEXES)
 
     @cached_property
     def indexes(self) -> Documents[Catalogue]:

@@ -26,6 +26,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
 from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
 from strandline.pipeline.documents import message_documents, message_group
+from strandline.pipeline.embedding import embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
@@ -133,6 +134,8 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job]) -> None:
     if known:
         reindex(services, owner, known, base=base, known=known)
     index_messages(services, owner, dict(_documents(services, jobs)))
+    for kind in ("memories", "messages"):
+        embed(services, owner, kind)
 
 
 def _write_file(

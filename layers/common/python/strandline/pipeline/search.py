@@ -1,8 +1,9 @@
 """search: memory lines, or raw messages, best first.
 
 One GET of the user's index when it is cold, one conditional GET when it is warm; what a merge has written is found
-at once. Raw messages: archived ones of every session from the message index, live ones of the session that is named
-from its head.
+at once. Where an embedder is configured, the same again for the vectors, one question to the model, and words and
+likeness count together. Raw messages: archived ones of every session from the message index, live ones of the session
+that is named from its head.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,10 +13,11 @@ from typing import Any, Literal
 from strandline.domain.address import visible
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
-from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all
+from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all, search_blended
 from strandline.domain.times import stamp
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.documents import message_documents, message_group
+from strandline.pipeline.embedding import alike
 from strandline.pipeline.library import Library
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
@@ -67,15 +69,15 @@ def run_search(services: Library, owner: User, query: Query) -> list[Hit]:
     unknown = sorted(set(query.filters) - set(FILTERS))
     if unknown:
         raise InvalidArgument(f"unknown filters {unknown}; known are {', '.join(FILTERS)}")
-    if query.context_type == "message":
-        archived = _catalogue(services, owner, "messages").index
-        indexes = [archived, *_unindexed(services, owner, query, archived)]
-    else:
-        indexes = [_catalogue(services, owner, "memories").index]
+    kind = "messages" if query.context_type == "message" else "memories"
+    stored = _catalogue(services, owner, kind).index
+    indexes = [stored, *(_unindexed(services, owner, query, stored) if kind == "messages" else ())]
     now = stamp(services.clock.now())
-    return search_all(
-        indexes, query.text, Conditions(query.limit, _accept(query), now, query.score_threshold)
-    )
+    conditions = Conditions(query.limit, _accept(query), now, query.score_threshold)
+    likeness = alike(services, owner, kind, query.text)
+    if likeness:
+        return search_blended(indexes, query.text, likeness, conditions)
+    return search_all(indexes, query.text, conditions)
 
 
 def _catalogue(services: Library, owner: User, kind: str) -> Catalogue:

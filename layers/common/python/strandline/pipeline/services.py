@@ -6,7 +6,7 @@ from functools import cached_property
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.session import Head
-from strandline.ports import Clock, Ids, Items, Model, ObjectStore, Queue, TokenCounter
+from strandline.ports import Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
@@ -52,6 +52,7 @@ class Ports:
     clock: Clock
     ids: Ids
     language_model: Callable[[], Model] | None = None
+    embedder: Callable[[], Embedder] | None = None
 
 
 class Services:

@@ -7,6 +7,7 @@
     v1/<account>/<user>/used.json                                                      CAS document
     v1/<account>/<user>/memories/<path>                                                CAS documents
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
+    v1/<account>/<user>/index/<kind>.vectors.idx                                       CAS documents, derived
     v1/<account>/<user>/journal/<id>.json                                              immutable
     v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
 
@@ -56,6 +57,9 @@ class User:
 
     def index(self, kind: str) -> str:
         return f"{self.prefix}index/{kind}.idx"
+
+    def vectors(self, kind: str) -> str:
+        return f"{self.prefix}index/{kind}.vectors.idx"
 
     def journal(self, entry: str) -> str:
         return f"{self.prefix}journal/{encode(entry)}.json"

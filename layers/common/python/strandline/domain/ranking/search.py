@@ -40,7 +40,7 @@ def search(segments: Sequence[Segment], query: str, conditions: Conditions) -> l
     if conditions.limit < 0:
         raise ValueError("limit must not be negative")
     scorer = Scorer(segments, Counter(analyze(query)))
-    acceptable = _acceptance(conditions)
+    acceptable = acceptance(conditions)
     hits: list[Hit] = []
     for score, places in _best_first(scorer, conditions.score_threshold or 0.0):
         if len(hits) >= conditions.limit:
@@ -51,7 +51,7 @@ def search(segments: Sequence[Segment], query: str, conditions: Conditions) -> l
     return hits[: conditions.limit]
 
 
-def _acceptance(conditions: Conditions) -> Callable[[Document], bool]:
+def acceptance(conditions: Conditions) -> Callable[[Document], bool]:
     now = None if conditions.now is None else instant(conditions.now)
     accept = conditions.accept
 

@@ -1,0 +1,89 @@
+"""Vectors beside the search index, where an embedder is configured: made by the merge, asked by the search.
+
+They are derived and never waited for. A text whose vector could not be made is found by its words, and the next merge
+of the user makes up for it; a query that cannot be embedded is searched by its words.
+"""
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+
+from strandline.domain.errors import StrandlineError
+from strandline.domain.ranking.likeness import hash_text, likeness, pack
+from strandline.pipeline.library import Library
+from strandline.ports import Embedder, StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import User
+from strandline.storage.vectors import Vectors
+
+BATCH = 32
+PATIENCE = timedelta(seconds=30)
+"""As long as a merge may spend on vectors, in 120 seconds that it has; what is left is the next one's."""
+
+log = logging.getLogger(__name__)
+
+
+def embed(services: Library, owner: User, kind: str) -> None:
+    """Makes the vectors that the user's index of this kind is short of, and drops those that it needs no more."""
+    if services.embedder is None:
+        return
+    with suppress(StrandlineError):  # the next merge tries again
+        _embed(services, services.embedder, owner, kind)
+
+
+def _embed(services: Library, embedder: Embedder, owner: User, kind: str) -> None:
+    found = services.indexes.read_warm(owner.index(kind))
+    index = found.value.index if found else None
+    documents = (d for group in index.groups() for d in index.documents(group)) if index else ()
+    texts = {hash_text(document.text): document.text for document in documents}
+    known = _rows(services, embedder, owner, kind)
+    made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())})
+    gone = known.keys() - texts.keys()
+    if made or gone:
+        change = partial(_change, model=embedder.name, made=made, gone=gone)
+        services.vectors.update(owner.vectors(kind), change)
+
+
+def _made(services: Library, embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+    """Vectors of these texts, or of as many as there is time for."""
+    keys, made = list(texts), dict[bytes, bytes]()
+    until = services.clock.now() + PATIENCE
+    for start in range(0, len(keys), BATCH):
+        some = keys[start : start + BATCH]
+        if services.clock.now() > until:
+            break
+        try:
+            vectors = embedder.embed([texts[key] for key in some])
+        except StoreError as error:
+            log.warning("%d texts are without a vector: %s", len(keys) - start, type(error).__name__)
+            break
+        made |= {key: pack(vector) for key, vector in zip(some, vectors, strict=True) if any(vector)}
+    return made
+
+
+def _change(
+    current: Vectors | None, *, model: str, made: Mapping[bytes, bytes], gone: Collection[bytes]
+) -> Change[Vectors, None]:
+    kept = current.rows if current and current.model == model else {}
+    rows = {key: row for key, row in kept.items() if key not in gone}
+    return Change(Vectors(model, {**rows, **made}), None)
+
+
+def _rows(services: Library, embedder: Embedder, owner: User, kind: str) -> Mapping[bytes, bytes]:
+    found = services.vectors.read_warm(owner.vectors(kind))
+    return found.value.rows if found and found.value.model == embedder.name else {}
+
+
+def alike(services: Library, owner: User, kind: str, query: str) -> Mapping[bytes, float]:
+    """How alike the texts of the user's index are to the query, by their hash; empty where words must do."""
+    if services.embedder is None:
+        return {}
+    try:
+        rows = _rows(services, services.embedder, owner, kind)
+        vectors: Sequence[Sequence[float]] = services.embedder.embed([query], query=True) if rows else ()
+    except (StoreError, StrandlineError) as error:
+        log.warning("a query is searched by its words: %s", type(error).__name__)
+        return {}
+    return likeness(rows, vectors[0]) if vectors else {}
