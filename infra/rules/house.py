@@ -124,7 +124,7 @@ class ConditionalPolicy(CloudFormationLintRule):
     def _named(self, resource: Any) -> bool:
         text = str(resource.get("Fn::Sub", "")) if isinstance(resource, dict) else ""
         rest = text.removeprefix("arn:${AWS::Partition}:").removeprefix("bedrock:*::foundation-model/")
-        return rest != text and "*" not in rest and "${Model" in rest
+        return rest != text and "*" not in rest and re.search(r"\$\{\w*Model", rest) is not None
 
 
 class NarrowPolicy(CloudFormationLintRule):
