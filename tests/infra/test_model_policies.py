@@ -1,4 +1,4 @@
-"""What a configured language model allows the extract function besides: what its adapters call, and nothing else."""
+"""What a configured model allows the functions that ask it besides: what its adapters call, and nothing else."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,14 +17,25 @@ AWS = {
     "AWS::Region": "eu-west-1",
     "AWS::AccountId": "123456789012",
     "ExtractFunctionRole": "role",
+    "MergeFunctionRole": "role",
+    "ApiFunctionRole": "role",
 }
 MODEL = "anthropic.some-model-v1:0"
 PROFILE = f"eu.{MODEL}"
+EMBEDDING = "amazon.titan-embed-text-v2:0"
 CONDITIONS = {
+    "UsesBedrockEmbedder": lambda p: p["Embedder"] == "bedrock",
     "UsesBedrock": lambda p: p["ModelProvider"] == "bedrock",
     "UsesBedrockProfile": lambda p: p["ModelProvider"] == "bedrock" and p["ModelFoundationId"] != "",
     "HasModelKeyParameter": lambda p: p["ModelKeyParameter"] != "",
     "HasModelKeySecret": lambda p: p["ModelKeySecret"] != "",
+}
+
+
+EXTRACT = [{"Ref": "ExtractFunctionRole"}]
+ROLES = {
+    **dict.fromkeys(CONDITIONS, EXTRACT),
+    "UsesBedrockEmbedder": [{"Ref": "MergeFunctionRole"}, {"Ref": "ApiFunctionRole"}],
 }
 
 
@@ -35,7 +46,7 @@ def granted(**parameters: str) -> list[tuple[str, str]]:
     found = []
     for resource in template.document["Resources"].values():
         if resource["Type"] == "AWS::IAM::Policy" and CONDITIONS[resource["Condition"]](names):
-            assert resource["Properties"]["Roles"] == [{"Ref": "ExtractFunctionRole"}]
+            assert resource["Properties"]["Roles"] == ROLES[resource["Condition"]]
             for statement in resolve(resource["Properties"]["PolicyDocument"]["Statement"], names):
                 resources = statement["Resource"]
                 each = resources if isinstance(resources, list) else [resources]
@@ -45,6 +56,13 @@ def granted(**parameters: str) -> list[tuple[str, str]]:
 
 def test_without_a_model_nothing_is_granted() -> None:
     assert granted() == []
+
+
+def test_an_embedder() -> None:
+    assert granted(Embedder="bedrock") == [
+        ("bedrock:InvokeModel", f"arn:aws:bedrock:eu-west-1::foundation-model/{EMBEDDING}")
+    ]
+    assert granted(Embedder="local") == []
 
 
 def test_a_model_of_bedrock() -> None:
