@@ -49,7 +49,7 @@ def test_a_text_is_embedded_once(world: Embedding) -> None:
     before = len(world.embedder.asked)
     world.remember("s", "sport: I own oars", ids="n")
     texts = [text for batch in world.embedder.asked[before:] for text in batch]
-    assert sorted(texts) == ["I own oars", "sport: I own oars"]
+    assert sorted(texts) == ["I own oars", "user: sport: I own oars"]
 
 
 def test_the_vector_of_a_deleted_line_goes_with_the_next_merge(world: Embedding) -> None:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from functools import partial
 
 from strandline.domain.errors import StrandlineError
-from strandline.domain.ranking.likeness import hash_text, likeness, pack
+from strandline.domain.ranking.likeness import embedded, hash_text, likeness, pack
 from strandline.pipeline.library import Library
 from strandline.ports import Embedder, StoreError
 from strandline.storage.document import Change
@@ -37,7 +37,7 @@ def _embed(services: Library, embedder: Embedder, owner: User, kind: str) -> Non
     found = services.indexes.read_warm(owner.index(kind))
     index = found.value.index if found else None
     documents = (d for group in index.groups() for d in index.documents(group)) if index else ()
-    texts = {hash_text(document.text): document.text for document in documents}
+    texts = {hash_text(text): text for text in map(embedded, documents)}
     known = _rows(services, embedder, owner, kind)
     made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())})
     gone = known.keys() - texts.keys()

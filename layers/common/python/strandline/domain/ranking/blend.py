@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from strandline.domain.ranking.analysis import analyze
 from strandline.domain.ranking.document import Document
 from strandline.domain.ranking.index import Index
-from strandline.domain.ranking.likeness import hash_text
+from strandline.domain.ranking.likeness import embedded, hash_text
 from strandline.domain.ranking.search import Conditions, Hit, Scorer, acceptance
 from strandline.domain.ranking.segment import Segment
 
@@ -39,7 +39,7 @@ def search_blended(
     hits = []
     for place, document in _documents(segments):
         words = WEIGHT * worded.get(place, 0.0) / greatest
-        meaning = (1 - WEIGHT) * meant.get(hash_text(document.text), 0.0)
+        meaning = (1 - WEIGHT) * meant.get(hash_text(embedded(document)), 0.0)
         if words + meaning > 0.0 and words + meaning >= threshold and acceptable(document):
             hits.append(Hit(document, words + meaning, {"words": words, "likeness": meaning}))
     hits.sort(key=lambda hit: (-hit.score, hit.document.id, hit.document.group))
