@@ -30,7 +30,7 @@ class AppendRequested(BaseModel):
     `idempotency_key` (without one: delivered again), messages that have no id of their own are recognised."""
 
     # built at its first use: the function that reads it answers HTTP too
-    model_config = ConfigDict(frozen=True, defer_build=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, hide_input_in_errors=True)
 
     type: Literal["AppendRequested"]
     version: Literal[1]

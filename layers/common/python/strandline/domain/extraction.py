@@ -20,6 +20,9 @@ class Turn(BaseModel):
         default=None, description="peer id of the speaker; None is the user (or the assistant)"
     )
     text: str
+    flags: tuple[str, ...] = Field(
+        default=(), description="what was found in it: `injection`, `secret:<kind>`"
+    )
     at: datetime = Field(description="the message's own time, with offset; relative dates count from it")
 
 

@@ -101,7 +101,7 @@ Part = Annotated[TextPart | ContextPart | ImagePart | ToolPart, Field(discrimina
 class MessageIn(BaseModel):
     """A message as a client sends it. Exactly one of `content` and `parts`; fields not named here are ignored."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     role: Literal["user", "assistant", "system", "tool"]
     content: str | None = None
@@ -196,7 +196,9 @@ def _part_id(message_id: str | None, number: int) -> str | None:
     return message_id and f"{message_id}/{number}-{hash_id(f'{message_id}/{number}').hex()}"
 
 
-def draft(message: MessageIn, *, message_id: str, now: datetime, tokens: int) -> Draft:
+def draft(
+    message: MessageIn, *, message_id: str, now: datetime, tokens: int, flags: Sequence[str] = ()
+) -> Draft:
     """The stored form of a message. Raises PayloadTooLarge over 1 MiB, InvalidArgument for odd values."""
     size = message.size()
     if size > MAX_MESSAGE_BYTES:
@@ -207,7 +209,7 @@ def draft(message: MessageIn, *, message_id: str, now: datetime, tokens: int) ->
     fields = message.model_dump(mode="python", exclude_none=True, exclude={"id", "created_at"})
     said = message.created_at or now
     own = {"id": message_id, "created_at": stamp(said), **_offset(said), "tokens": tokens}
-    body = dumps({**own, **fields})
+    body = dumps({**own, **fields, **({"flags": list(flags)} if flags else {})})
     return Draft(message_id, body, tokens)
 
 

@@ -1,6 +1,7 @@
 """The api function: every route, with OpenAPI and Swagger UI. Those that append or erase are served by the functions of
 these names, of which the second is this code under another role."""
 
+import logging
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +15,8 @@ from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks, usage
 from strandline.entry.wiring import library
+
+logging.getLogger("aws_lambda_powertools").setLevel(logging.INFO)  # at DEBUG it logs bodies
 
 MEMORIES = "/api/v1/memories/"
 ROUTERS = (

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge, StrandlineError
+from strandline.domain.redaction import redact_value, scrub
 from strandline.domain.times import stamp
 from strandline.ports import Clock
 
@@ -25,7 +26,8 @@ class InvalidFields(InvalidArgument):
 
     def __init__(self, problems: Iterable[Mapping[str, Any]]) -> None:
         found = [
-            {"field": _field(p), "message": str(p["msg"]).removeprefix("Value error, ")} for p in problems
+            {"field": _field(p), "message": scrub(str(p["msg"]).removeprefix("Value error, "))}
+            for p in problems
         ]
         first = found[0] if found else {"field": "body", "message": "invalid"}
         super().__init__(f"{first['field']}: {first['message']}", validation_errors=found)
@@ -98,11 +100,11 @@ def answering(event: Event, action: Callable[[], dict[str, Any]]) -> dict[str, A
 
 
 def refused(error: StrandlineError, request_id: str) -> dict[str, Any]:
-    """The error envelope."""
+    """The error envelope. What it quotes of the request is shown without secrets."""
     body = {
         "code": error.code,
-        "message": error.message,
-        "details": dict(error.details),
+        "message": scrub(error.message),
+        "details": redact_value(dict(error.details))[0],
         "retryable": error.retryable,
         "request_id": request_id,
     }

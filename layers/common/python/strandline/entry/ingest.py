@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+from pydantic import ValidationError
+
 from strandline.domain.contracts import AppendRequested
 from strandline.entry.batch import Record, each, records
-from strandline.entry.http import Event
+from strandline.entry.http import Event, InvalidFields
 from strandline.entry.wiring import services
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.ingest import Outcome, run_ingest
@@ -28,7 +30,10 @@ def handle(event: Event) -> dict[str, Any]:
 
 
 def _read(record: Record, _: Record, *, into: list[Wanted]) -> None:
-    wanted = AppendRequested.model_validate_json(record["body"])
+    try:
+        wanted = AppendRequested.model_validate_json(record["body"])
+    except ValidationError as error:  # it is logged, and pydantic's own text may quote the request
+        raise InvalidFields(error.errors(include_context=False, include_input=False)) from None
     owner = User(wanted.account_id, wanted.user_id)
     repeat_key = wanted.idempotency_key or str(record["messageId"])
     into.append((record, AppendRequest(owner, wanted.session_id, wanted.messages, repeat_key=repeat_key)))

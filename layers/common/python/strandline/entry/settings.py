@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.screening import Redaction
 from strandline.pipeline.services import Rules
 
 _URL = re.compile(r"https?://[^/?#@\s]+(/[^?#@\s]*)?")
@@ -77,6 +78,7 @@ class Settings(ModelSettings):
     max_receives: int = Field(default=5, ge=1, alias="STRANDLINE_MAX_RECEIVES")
     heal_seconds: int = Field(default=900, ge=1, alias="STRANDLINE_HEAL_SECONDS")
     memory_mb: int = Field(default=1024, ge=128, alias="AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
+    redaction: Redaction = Field(default=Redaction.REDACT, alias="STRANDLINE_REDACTION")
     auto_commit_default: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_DEFAULT_ENABLED")
 
     @property
@@ -86,6 +88,7 @@ class Settings(ModelSettings):
             heal_seconds=self.heal_seconds,
             max_receives=self.max_receives,
             part_tokens=self.model_part_tokens,
+            redaction=self.redaction,
         )
 
 

@@ -14,11 +14,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from strandline.domain import session
 from strandline.domain.errors import Aborted, Conflict, InvalidArgument, Unavailable
 from strandline.domain.message import MAX_BATCH, MAX_STORED, Draft, MessageIn, draft, split
+from strandline.domain.screening import Redaction, Screened, refuse_secret, screen
 from strandline.domain.session import Head, Receipt, Segment
 from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
@@ -115,6 +117,8 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
         raise InvalidArgument(
             f"a batch holds 1 to {MAX_BATCH} messages, this one holds {len(request.messages)}"
         )
+    if services.rules.redaction is Redaction.REDACT:
+        refuse_secret("session_id", request.session_id)
     batch = _Batch(request, _drafts(services, request), stamp(services.clock.now()))
     base: Head | None = None
     spilled: _Spilled | None = None
@@ -184,7 +188,10 @@ def _drafts(services: Services, request: AppendRequest) -> Sequence[Draft]:
         raise InvalidArgument(
             f"a request stores at most {MAX_STORED} messages, this one {len(parts)}: send less"
         )
-    return [
-        draft(m, message_id=m.id or "", now=now, tokens=sum(map(services.tokens.count, m.texts())))
-        for m in parts
-    ]
+    return [_draft(services, screen(part, services.rules.redaction), now) for part in parts]
+
+
+def _draft(services: Services, screened: Screened, now: datetime) -> Draft:
+    message = screened.message
+    tokens = sum(map(services.tokens.count, message.texts()))
+    return draft(message, message_id=message.id or "", now=now, tokens=tokens, flags=screened.flags)

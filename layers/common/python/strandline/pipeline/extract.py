@@ -147,6 +147,7 @@ def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:
             role=message["role"],
             speaker=message.get("peer_id"),
             text=text_of(message),
+            flags=tuple(message.get("flags", ())),
             at=said_at(message),
         )
 

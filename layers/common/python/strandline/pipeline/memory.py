@@ -20,6 +20,8 @@ from strandline.domain.errors import (
     Unavailable,
 )
 from strandline.domain.memory import Memory
+from strandline.domain.redaction import scrub
+from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.times import stamp
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
@@ -28,7 +30,7 @@ from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, segments
-from strandline.storage.markdown import edited
+from strandline.storage.markdown import Edit, edited
 from strandline.storage.records import Due
 
 MAX_CONTENT_BYTES = 1024 * 1024
@@ -79,13 +81,22 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
         raise PayloadTooLarge(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
     plain = checked(path)
     refuse_closed(services, owner)
+    edit = _screened(services, plain, edited(content))
     mark = _mark(services, owner, plain)
     base = services.indexes.read(owner.index("memories"))
-    change = partial(_rewrite, path=plain, content=content, guard=guard, now=stamp(services.clock.now()))
+    change = partial(_rewrite, path=plain, edit=edit, guard=guard, now=stamp(services.clock.now()))
     memory = services.memories.update(owner.memory(plain), change)
     reindex(services, owner, [plain], base=base, known={plain: memory})
     _unmark(services, mark)
     return memory
+
+
+def _screened(services: Library, path: str, edit: Edit) -> Edit:
+    """What was written, without its secrets. Raises InvalidArgument for a path that is one."""
+    if services.rules.redaction is not Redaction.REDACT:
+        return edit
+    refuse_secret("path", path)
+    return replace(edit, body=scrub(edit.body), title=edit.title and scrub(edit.title))
 
 
 def _mark(services: Library, owner: User, path: str) -> Due:
@@ -106,10 +117,9 @@ def _unmark(services: Library, mark: Due) -> None:
 
 
 def _rewrite(
-    current: Memory | None, *, path: str, content: str, guard: Guard, now: str
+    current: Memory | None, *, path: str, edit: Edit, guard: Guard, now: str
 ) -> Change[Memory, Memory]:
     """A repeat of what is there already changes nothing, whatever the guard: its first answer may have been lost."""
-    edit = edited(content)
     kept = current or Memory(path, _type_of(path), _title_of(path, edit.body), _peer_of(path), "", now, now)
     lasting = None if _expired(kept.expires_at, now) else kept.expires_at
     expires_at = edit.expires_at if edit.sets_expiry else lasting

@@ -13,6 +13,7 @@ from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import Unavailable
 from strandline.domain.extraction import Usage
+from strandline.domain.redaction import scrub
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
@@ -64,7 +65,7 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
 
     An archive that is done stays done, and so does its task; one that has failed already keeps its reason.
     """
-    head = _settle(services, request, {}, reason=reason[:REASON_CHARS])
+    head = _settle(services, request, {}, reason=scrub(reason)[:REASON_CHARS])
     failed = session.find_archive(head.failed, request.archive) if head else None
     if failed is None:
         return

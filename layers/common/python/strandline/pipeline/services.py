@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
 from strandline.ports import Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.accounts import Accounts
@@ -33,6 +34,7 @@ class Rules:
     part_tokens: int = 4_000
     part_seconds: float = 100
     extract_seconds: float = 110
+    redaction: Redaction = Redaction.REDACT
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from strandline.domain import session
 from strandline.domain.contracts import EraseRequested, SessionRef
 from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, NotFound, Unavailable
 from strandline.domain.repeat import Repeat
+from strandline.domain.redaction import redact_value
+from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.append import list_winner, new_head, note
@@ -42,10 +44,14 @@ class NewSession:
 
 
 def create(services: Services, wanted: NewSession) -> Head:
-    """A new, empty session. An earlier attempt of the same request is known by the incarnation that is derived from it.
+    """A new, empty session, its metadata without secrets. An earlier attempt of the same request is known by the
+    incarnation that is derived from it.
 
-    Raises AlreadyExists; FailedPrecondition when what that attempt created was deleted since; Unavailable.
+    Raises AlreadyExists; InvalidArgument for an id that is a secret; FailedPrecondition when what that attempt created was deleted since; Unavailable.
     """
+    redacting = services.rules.redaction is Redaction.REDACT
+    if redacting:
+        refuse_secret("session_id", wanted.session_id)
     new = new_head(services, wanted.owner, wanted.session_id)
     if wanted.repeat:
         new = replace(new, incarnation=wanted.repeat.derived("incarnation"))
@@ -56,7 +62,7 @@ def create(services: Services, wanted: NewSession) -> Head:
         new,
         auto_commit_policy=wanted.auto_commit_policy,
         memory_policy=wanted.memory_policy,
-        metadata=wanted.metadata,
+        metadata=redact_value(wanted.metadata)[0] if redacting else wanted.metadata,
     )
     return _ours(_create(services, head), head)
 

@@ -112,7 +112,8 @@ class AppendedBatch(TypedDict):
 
 
 class Message(TypedDict):
-    """A message as it was stored; fields that were not sent are absent. `utc_offset` is the speaker's, in minutes."""
+    """A message as it was stored; fields that were not sent are absent. `utc_offset` is the speaker's, in minutes;
+    `flags` say what was found in it: `secret:<kind>`, `injection`."""
 
     id: str
     seq: int
@@ -125,6 +126,7 @@ class Message(TypedDict):
     message_kind: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
     utc_offset: NotRequired[int]
+    flags: NotRequired[list[str]]
 
 
 class Committed(TypedDict):

@@ -1,0 +1,78 @@
+"""Takes the secrets out of a JSON value: out of its texts and keys, and whatever stands under a key that names one."""
+
+from typing import Any
+
+from strandline.domain.redaction import looks
+from strandline.domain.redaction.span import Pattern
+from strandline.domain.redaction.text import redact
+
+_WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORD = Pattern(
+    r"(?:.*_)?(?:pass|password|passwd|passphrase|passcode|passwort|pwd|pass_?word)(?:_hash|_[0-9])?"
+)
+_SECRET = Pattern(
+    r"(?:.*_)?(?:secrets?|credentials?|(?:api|access|auth|account|private|encryption|signing|master|secret|shared|storage)"
+    r"_?key|apikey|secret_value|secret_string|authorization|bearer)"
+)
+_TOKEN = Pattern(r"(?!.*(?:page|next|continuation|sync)_token$)(?:.*_)?(?:token|cookie|signature)")
+_SCHEMA = frozenset({"string", "object", "array", "number", "integer", "boolean", "null"})
+
+
+def redact_value(value: Any) -> tuple[Any, tuple[str, ...]]:
+    """The value with markers in place of secrets, and their kinds. The same value when there are none.
+
+    Raises RecursionError for a value nested too deep to walk, which JSON could not hold either.
+    """
+    kinds: dict[str, None] = {}
+    return _walk(value, None, kinds), tuple(kinds)
+
+
+def _walk(value: Any, kind: str | None, kinds: dict[str, None]) -> Any:
+    """`kind` is what a key above says that this is."""
+    match value:
+        case str():
+            return _text(value, kind, kinds)
+        case dict():
+            inner = None if value.get("type") in _SCHEMA else kind
+            return dict(_pair(key, item, inner, kinds) for key, item in value.items())
+        case list():
+            return [_walk(item, kind, kinds) for item in value]
+        case int() | float() if kind == "password" and not isinstance(value, bool):
+            return _marker(kind, kinds)
+    return value
+
+
+def _pair(key: Any, item: Any, kind: str | None, kinds: dict[str, None]) -> tuple[Any, Any]:
+    named = _named(str(key)) or kind
+    return (_text(key, None, kinds) if isinstance(key, str) else key), _walk(item, named, kinds)
+
+
+def _named(key: str) -> str | None:
+    """What kind of secret a key names: `dbPassword`, `API_KEY`, `x-auth-token`."""
+    words = "_".join(_WORDS.compiled.findall(key)).lower()
+    if _PASSWORD.compiled.fullmatch(words):
+        return "password"
+    if _SECRET.compiled.fullmatch(words):
+        return "secret"
+    return "token" if _TOKEN.compiled.fullmatch(words) else None
+
+
+def _text(text: str, kind: str | None, kinds: dict[str, None]) -> str:
+    found = redact(text)
+    kinds.update(dict.fromkeys(found.kinds))
+    if kind is None or not _hidden(found.text, kind):
+        return found.text
+    return _marker(kind, kinds)
+
+
+def _hidden(text: str, kind: str) -> bool:
+    """Whether the text, under a key of that kind, is the secret itself. One that was taken out already is not."""
+    if looks.placeholder(text) or (text.startswith("[redacted:") and text.endswith("]")):
+        return False
+    return bool(text) if kind != "token" else len(text) >= 8 and not looks.plain_word(text)
+
+
+def _marker(kind: str, kinds: dict[str, None]) -> str:
+    name = "password" if kind == "password" else "secret"
+    kinds[name] = None
+    return f"[redacted:{name}]"

@@ -1,0 +1,91 @@
+"""What a message is looked through for before it is stored: secrets, which are taken out, and instructions to models.
+
+Ids are never changed: what they name would not be found again. One that is a secret is refused instead.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from strandline.domain.errors import InvalidArgument
+from strandline.domain.injection import injected
+from strandline.domain.message import MessageIn, ToolPart
+from strandline.domain.redaction import kinds_in, redact_value
+
+INJECTION = "injection"
+_KEPT = frozenset({"id", "peer_id", "tool_id", "role", "type", "created_at", "tool_status"})
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Redaction(StrEnum):
+    """What happens to a secret: it is taken out, it stays and is flagged, or nobody looks."""
+
+    REDACT = "redact"
+    FLAG = "flag"
+    OFF = "off"
+
+
+@dataclass(frozen=True)
+class Screened:
+    """A message as it may be stored, and what was found in it: `secret:<kind>`, `injection`."""
+
+    message: MessageIn
+    flags: tuple[str, ...] = ()
+
+
+def screen(message: MessageIn, redaction: Redaction) -> Screened:
+    """The message without its secrets. Raises InvalidArgument for an id that is one, and for what is no JSON."""
+    flags = [INJECTION] if any(map(injected, message.texts())) else []
+    if redaction is Redaction.OFF:
+        return Screened(message, tuple(flags))
+    kinds: dict[str, None] = {}
+    try:
+        clean = _cleaned(message, kinds)
+    except RecursionError as error:
+        raise InvalidArgument("a value is nested too deep to be stored") from error
+    if redaction is Redaction.REDACT:
+        _refuse_secret_ids(message)
+        message = clean
+    return Screened(message, (*flags, *(f"secret:{kind}" for kind in kinds)))
+
+
+def _cleaned(model: M, kinds: dict[str, None]) -> M:
+    """A copy with markers in place of secrets; lengths are not checked again, a marker may be longer."""
+    update = {}
+    for name, value in model:
+        found: dict[str, None] = {}
+        clean = None if value is None or name in _KEPT else _clean(value, found)
+        if found:
+            update[name] = clean
+            kinds.update(found)
+    return model.model_copy(update=update) if update else model
+
+
+def _clean(value: Any, kinds: dict[str, None]) -> Any:
+    if isinstance(value, BaseModel):
+        return _cleaned(value, kinds)
+    if isinstance(value, list) and value and isinstance(value[0], BaseModel):
+        return [_cleaned(part, kinds) for part in value]
+    clean, found = redact_value(value)
+    kinds.update(dict.fromkeys(found))
+    return clean
+
+
+def _refuse_secret_ids(message: MessageIn) -> None:
+    refuse_secret("id", message.id)
+    refuse_secret("peer_id", message.peer_id)
+    for part in message.parts or ():
+        if isinstance(part, ToolPart):
+            refuse_secret("tool_id", part.tool_id)
+
+
+def refuse_secret(field: str, value: str | None) -> None:
+    """Raises InvalidArgument for an id or a path that is, or holds, a secret."""
+    kinds = kinds_in(value) if value else ()
+    if kinds:
+        raise InvalidArgument(
+            f"{field}: looks like a secret ({kinds[0]}), and ids are stored as they are: take another"
+        )
