@@ -14,8 +14,8 @@ from typing import Any
 from strandline.domain import session
 from strandline.domain.contracts import EraseRequested, SessionRef
 from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, NotFound, Unavailable
-from strandline.domain.repeat import Repeat
 from strandline.domain.redaction import redact_value
+from strandline.domain.repeat import Repeat
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
@@ -47,7 +47,8 @@ def create(services: Services, wanted: NewSession) -> Head:
     """A new, empty session, its metadata without secrets. An earlier attempt of the same request is known by the
     incarnation that is derived from it.
 
-    Raises AlreadyExists; InvalidArgument for an id that is a secret; FailedPrecondition when what that attempt created was deleted since; Unavailable.
+    Raises AlreadyExists; InvalidArgument for an id that is a secret; FailedPrecondition when what that attempt created
+    was deleted since; Unavailable.
     """
     redacting = services.rules.redaction is Redaction.REDACT
     if redacting:
