@@ -15,8 +15,8 @@ from tests.e2e.conftest import KEY, ROOT, LocalRun
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 SECONDS = 240
-AS_ONE_USER = ["-H", "X-Strandline-Account: acme", "-H", "X-Strandline-User: fuzz", "--max-examples=6"]
-AS_ANYBODY = ["--phases=coverage", "--include-tag=sessions", "--include-tag=tasks", "--include-tag=journal"]
+AS_ONE_USER = ["-H", "X-Strandline-Account: acme", "-H", "X-Strandline-User: fuzz", "--max-examples=5"]
+AS_ANYBODY = ["--phases=coverage", "--include-tag=tasks", "--include-tag=memories"]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from openapi_spec_validator import validate
 from strandline import __version__
 from strandline.entry import openapi
 from strandline.entry.api import app
+from strandline.entry.openapi.document import together
 from tests.handlers.service import Service
 
 
@@ -92,7 +93,7 @@ def test_the_page_loads_nothing_from_elsewhere(service: Service) -> None:
 
 def test_two_schemas_never_share_a_name() -> None:
     with pytest.raises(ValueError, match="called Settings"):
-        openapi._together({"Settings": {"type": "object"}}, {"Settings": {"type": "string"}})
+        together({"Settings": {"type": "object"}}, {"Settings": {"type": "string"}})
 
 
 def test_a_body_is_required_when_a_field_of_it_is(described: Any) -> None:

@@ -12,7 +12,7 @@
 
 The result is named by its type: a TypedDict of entry/results, or anything else that pydantic has a schema for. Errors
 are named by their classes; what every route may answer (`errors_of`) is not repeated. Here both are only noted, so a
-declaration costs a cold start nothing; entry/openapi.py makes schemas of them when somebody asks. A test holds what
+declaration costs a cold start nothing; entry/openapi makes schemas of them when somebody asks. A test holds what
 the handlers really answer against them (tests/handlers/test_answers.py).
 """
 
@@ -52,6 +52,7 @@ class Answers:
     bare: bool = False
     listed: bool = False
     media: str = JSON
+    headers: tuple[str, ...] = ()
 
 
 declared: dict[Callable[..., Any], Answers] = {}
@@ -59,7 +60,8 @@ declared: dict[Callable[..., Any], Answers] = {}
 
 def answers(result: Any, *errors: type[StrandlineError], **how: Any) -> Callable[[F], F]:
     """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `listed`: `has_more`; `etag`: the answer
-    has that header; `bare`: no envelope, no key needed and no error expected; `media`: the result alone, as that."""
+    has that header; `bare`: no envelope, no key needed and no error expected; `media`: the result alone, as that;
+    `headers`: those of the request that are its own, by their names in openapi/parts.py."""
 
     def note(route: F) -> F:
         declared[route] = Answers(result, errors, **how)

@@ -27,6 +27,7 @@ DIRECTORY_MODE = modes.S_IFDIR | 0o755
 FILE_MODE = modes.S_IFREG | 0o644
 BYTES = "application/octet-stream"
 REFUSALS = (InvalidUri, NotFound)
+PEER = ("ActorPeer",)
 Answer = dict[str, Any]
 Limit = Annotated[int, Field(ge=1)]
 
@@ -82,7 +83,7 @@ class Lines(BaseModel):
 
 
 @router.get("/api/v1/fs/ls")
-@answers(list[Entry] | list[str], *REFUSALS, Unimplemented, listed=True)
+@answers(list[Entry] | list[str], *REFUSALS, Unimplemented, listed=True, headers=PEER)
 def ls(wanted: Annotated[Ls, Query()]) -> Answer:
     """What is in a directory, by path; sessions newest first."""
     files = _files()
@@ -103,7 +104,7 @@ def _sorted(nodes: list[Node], wanted: Ls) -> list[Node]:
 
 
 @router.get("/api/v1/fs/tree")
-@answers(list[Entry], *REFUSALS, Unimplemented, listed=True)
+@answers(list[Entry], *REFUSALS, Unimplemented, listed=True, headers=PEER)
 def show_tree(wanted: Annotated[Tree, Query()]) -> Answer:
     """A directory and what is below it, by path."""
     files = _files()
@@ -150,7 +151,7 @@ def _entry(node: Node, uri: str) -> Answer:
 
 
 @router.get("/api/v1/fs/stat")
-@answers(Looked, *REFUSALS)
+@answers(Looked, *REFUSALS, headers=PEER)
 def stat(uri: str) -> Answer:
     """One file or directory; `count` is how many memories are below it."""
     files = _files()
@@ -159,7 +160,7 @@ def stat(uri: str) -> Answer:
 
 
 @router.get("/api/v1/content/read")
-@answers(str, *REFUSALS)
+@answers(str, *REFUSALS, headers=PEER)
 def read(wanted: Annotated[Lines, Query()]) -> Answer:
     """The text of a file at a viking:// address of the user's own: a memory with its front matter, or a text of an
     archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md` or `memory_diff.json`)."""
@@ -169,7 +170,7 @@ def read(wanted: Annotated[Lines, Query()]) -> Answer:
 
 
 @router.get("/api/v1/content/abstract")
-@answers(str, *REFUSALS)
+@answers(str, *REFUSALS, headers=PEER)
 def abstract(uri: str) -> Answer:
     """A sentence or two on a directory or a memory: of an archive or a session what extraction said of it, of a memory
     its first line; of any other directory it is counted, not understood."""
@@ -177,7 +178,7 @@ def abstract(uri: str) -> Answer:
 
 
 @router.get("/api/v1/content/overview")
-@answers(str, *REFUSALS)
+@answers(str, *REFUSALS, headers=PEER)
 def overview(uri: str) -> Answer:
     """More on a directory or a memory: of an archive or a session the working memory, of a memory its lines without
     their sources; of any other directory a line for each memory in it, at most 4,000 characters."""
@@ -185,7 +186,7 @@ def overview(uri: str) -> Answer:
 
 
 @router.get("/api/v1/content/download")
-@answers(str, *REFUSALS, media=BYTES)
+@answers(str, *REFUSALS, media=BYTES, headers=PEER)
 def download(uri: str) -> Response[str]:
     """The bytes of a file."""
     return Response(200, BYTES, _files().read(uri))

@@ -26,6 +26,8 @@ from strandline.storage.markdown import sources
 
 router = new_router()
 
+GUARDS = ("IfMatch", "IfNoneMatch")
+
 
 class WriteMemory(BaseModel):
     """The memory's markdown. Front matter, as a file read whole has it, may be there: its `title` and `expires_at` are
@@ -90,7 +92,7 @@ def read(path: str) -> Response[str]:
 
 
 @router.put("/api/v1/memories/<path>")
-@answers(MemoryShown, Aborted, Conflict, FailedPrecondition, etag=True)
+@answers(MemoryShown, Aborted, Conflict, FailedPrecondition, etag=True, headers=GUARDS)
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
@@ -98,7 +100,7 @@ def write(path: str, body: WriteMemory) -> Response[str]:
 
 
 @router.delete("/api/v1/memories/<path>")
-@answers(DeletedMemory, FailedPrecondition)
+@answers(DeletedMemory, FailedPrecondition, headers=GUARDS)
 def delete(path: str) -> dict[str, Any]:
     """Deletes a memory; the bucket keeps its versions."""
     whose = owner(router)
