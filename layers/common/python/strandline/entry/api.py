@@ -14,6 +14,7 @@ from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
 from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks, usage
+from strandline.entry.routes.unserved import unserved
 from strandline.entry.wiring import library
 
 logging.getLogger("aws_lambda_powertools").setLevel(logging.INFO)  # at DEBUG it logs bodies
@@ -96,4 +97,6 @@ def _invalid(error: RequestValidationError) -> Response[Any]:
 
 @app.not_found
 def _no_route(_error: NotFoundError) -> Response[Any]:
-    return _response(NotFound(f"there is no route {app.current_event.http_method} {app.current_event.path}"))
+    asked = f"{app.current_event.http_method} {app.current_event.path}"
+    missing = NotFound(f"there is no route {asked}", type="route", resource=asked[:200])
+    return _response(unserved(app.current_event.path) or missing)

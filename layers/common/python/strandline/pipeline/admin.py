@@ -42,7 +42,9 @@ def create_account(services: Services, account_id: str, admin_user_id: str) -> N
     """A registered account with its first administrator. Raises AlreadyExists: then register the user by itself."""
     with answered():
         if not services.accounts.add(account_id):
-            raise AlreadyExists(f"there is an account {account_id!r} already")
+            raise AlreadyExists(
+                f"there is an account {account_id!r} already", type="account", resource=account_id
+            )
     return register_user(services, User(account_id, admin_user_id), "admin")
 
 
@@ -52,7 +54,11 @@ def register_user(services: Services, user: User, role: Role) -> NewKey:
     refuse_closed(services, user)
     with answered():
         if not services.accounts.add_user(user, role):
-            raise AlreadyExists(f"there is a user {user.user_id!r} in this account already")
+            raise AlreadyExists(
+                f"there is a user {user.user_id!r} in this account already",
+                type="user",
+                resource=user.user_id,
+            )
         return _key(services, user, role, None)
 
 
@@ -61,7 +67,7 @@ def account(services: Services, account_id: str) -> Item:
     with answered():
         found = services.accounts.get(account_id)
     if found is None:
-        raise NotFound(f"there is no account {account_id!r}")
+        raise NotFound(f"there is no account {account_id!r}", type="account", resource=account_id)
     return found
 
 
@@ -70,7 +76,9 @@ def user(services: Services, whose: User) -> Item:
     with answered():
         found = services.accounts.user(whose)
     if found is None:
-        raise NotFound(f"there is no user {whose.user_id!r} in this account")
+        raise NotFound(
+            f"there is no user {whose.user_id!r} in this account", type="user", resource=whose.user_id
+        )
     return found
 
 
@@ -95,7 +103,9 @@ def change_role(services: Services, whose: User, role: Role) -> Item:
             services.keys.change_role(whose, role)
             services.accounts.change_role(whose, role)
     except ConditionFailed as error:
-        raise NotFound(f"there is no user {whose.user_id!r} in this account") from error
+        raise NotFound(
+            f"there is no user {whose.user_id!r} in this account", type="user", resource=whose.user_id
+        ) from error
     return user(services, whose)
 
 

@@ -68,7 +68,9 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
     number = int(match[1]) if match else 0
     found = services.log.find(head, number) if 1 <= number <= head.commit_count else None
     if found is None:
-        raise NotFound(f"there is no archive {name!r} in session {session_id!r}")
+        raise NotFound(
+            f"there is no archive {name!r} in session {session_id!r}", type="archive", resource=name
+        )
     life = Life(ref(head))
     text = {
         part: fetch(services.objects, life.archive_file(number, f"{part}.md"))
@@ -93,7 +95,9 @@ def read_file(services: Services, owner: User, session_id: str, name: str, file:
     match = _NAME.fullmatch(name)
     body = fetch(services.objects, Life(ref(head)).archive_file(int(match[1]), file)) if match else None
     if body is None:
-        raise NotFound(f"there is no {file} of archive {name!r} in session {session_id!r}")
+        raise NotFound(
+            f"there is no {file} of archive {name!r} in session {session_id!r}", type="file", resource=file
+        )
     return body.decode()
 
 

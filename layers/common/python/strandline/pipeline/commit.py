@@ -74,7 +74,7 @@ def load_head(services: Services, owner: User, session_id: str) -> Head:
     """The session's head as it is now. Raises NotFound when there is none, or it was deleted."""
     found = services.heads.read(owner.head(session_id))
     if found is None or found.value.buried_at:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
     return found.value
 
 

@@ -59,7 +59,7 @@ def read(services: Library, owner: User, path: str) -> Memory:
     """Raises NotFound, also for an expired memory; InvalidArgument for what is no path."""
     memory = read_file(services, owner, checked(path))
     if memory is None or _expired(memory.expires_at, stamp(services.clock.now())):
-        raise NotFound(f"there is no memory {path!r}")
+        raise NotFound(f"there is no memory {path!r}", type="memory", resource=path)
     return replace(memory, path=path)
 
 
@@ -168,7 +168,7 @@ def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
     _unmark(services, mark)
     if gone is None:
-        raise NotFound(f"there is no memory {path!r}")
+        raise NotFound(f"there is no memory {path!r}", type="memory", resource=path)
     return replace(gone, path=plain)
 
 

@@ -71,7 +71,9 @@ def create(services: Services, wanted: NewSession) -> Head:
 def _ours(found: Head, new: Head) -> Head:
     """What was found, if it is what this request makes or has made: a life never begins twice."""
     if found.incarnation != new.incarnation:
-        raise AlreadyExists(f"there is a session {new.session_id!r} already")
+        raise AlreadyExists(
+            f"there is a session {new.session_id!r} already", type="session", resource=new.session_id
+        )
     if found.buried_at:
         raise FailedPrecondition("the session that this request created has been deleted since")
     return found
@@ -126,15 +128,15 @@ def delete(services: Library, owner: User, session_id: str) -> Erased:
     key = owner.head(session_id)
     found = services.heads.read(key)
     if found is None:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
     if found.value.buried_at:
         _erase(services, ref(found.value))
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
     _mark(services, ref(found.value), timedelta(seconds=services.rules.heal_seconds))
     now = stamp(services.clock.now())
     buried = services.heads.update(key, partial(_bury, incarnation=found.value.incarnation, now=now))
     if buried is None:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
     return _erase(services, ref(buried))
 
 

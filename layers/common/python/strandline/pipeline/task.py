@@ -29,7 +29,7 @@ def get(services: Services, owner: User, task_id: str) -> Item:
     except StoreError as error:
         raise Unavailable("the table did not answer; repeat the request") from error
     if task is None:
-        raise NotFound(f"there is no task {task_id!r}")
+        raise NotFound(f"there is no task {task_id!r}", type="task", resource=task_id)
     return task
 
 

@@ -7,7 +7,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Aborted, AlreadyExists, Conflict, FailedPrecondition, InvalidArgument
+from strandline.domain.errors import (
+    Aborted,
+    AlreadyExists,
+    Conflict,
+    FailedPrecondition,
+    InvalidArgument,
+    Unimplemented,
+)
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
 from strandline.domain.session import Head, Skip
@@ -49,6 +56,14 @@ class CommitSession(BaseModel):
 
     keep_recent_count: int = Field(default=0, ge=0, le=10_000)
     dry_run: bool = False
+    retention_mode: str | None = None
+
+    @property
+    def keep(self) -> int:
+        """Raises Unimplemented rather than archive what a client wants to keep in another way."""
+        if self.retention_mode is not None:
+            raise Unimplemented("turns are not kept by a budget; say how many messages: keep_recent_count")
+        return self.keep_recent_count
 
 
 @router.post("/api/v1/sessions")
@@ -175,19 +190,17 @@ def append_many(session_id: str, body: MessageBatch) -> Answer:
 
 
 @router.post("/api/v1/sessions/<session_id>/commit")
-@answers(results.Committed | results.Skipped | results.DryRun, Aborted)
+@answers(results.Committed | results.Skipped | results.DryRun, Aborted, Unimplemented)
 def commit(session_id: str, body: CommitSession | None = None) -> Answer:
     """Archives what is live and starts the extraction of memories from it."""
     whose = owner(router)
     known = library()
     wanted = body or CommitSession()
     if wanted.dry_run:
-        return ok(
-            archive.dry_run(known, whose, session_of(session_id), wanted.keep_recent_count), known.clock
-        )
+        return ok(archive.dry_run(known, whose, session_of(session_id), wanted.keep), known.clock)
     name = session_of(session_id)
     session_ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id=name)
-    done = run_commit(known, session_ref, wanted.keep_recent_count, repeat())
+    done = run_commit(known, session_ref, wanted.keep, repeat())
     return ok({"session_id": name, **_committed(whose, name, done)}, known.clock)
 
 
