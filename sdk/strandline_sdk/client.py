@@ -12,6 +12,7 @@ from strandline_sdk.model import (
     BatchAppended,
     Committed,
     Context,
+    Erased,
     FindOptions,
     Found,
     JournalEntry,
@@ -49,9 +50,9 @@ class Client(Connection):
         """All sessions, newest first."""
         return self._pages("/sessions", limit=page_size)
 
-    def delete_session(self, session_id: str) -> dict[str, Any]:
+    def delete_session(self, session_id: str) -> Erased:
         """Removes every object of the session; its memories stay. Answers what was erased, per store."""
-        return cast(dict[str, Any], self._call(Request("DELETE", session_path(session_id))))
+        return cast(Erased, self._call(Request("DELETE", session_path(session_id))))
 
     def append(self, session_id: str, message: Message) -> Appended:
         """Appends one message. One without an id gets one, so that a repeated request stores it once."""
@@ -199,7 +200,7 @@ class Client(Connection):
         return cast(Found, self._call(Request("POST", "/search/find", body=body)))
 
     def journal(self, *, after: str | None = None, page_size: int = 100) -> Iterator[JournalEntry]:
-        """The changes of the memories in the order of their ids, those behind the id `after`."""
+        """What happened to sessions and memories, in order, behind the event with the id `after`."""
         while page := self._get("/journal", after=after, limit=page_size):
             yield from page
             after = page[-1]["id"]

@@ -1,8 +1,7 @@
 """Follows what arrives, as `tail -f` does: by asking again, without a gap and without repeating itself."""
 
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -12,9 +11,6 @@ from strandline_sdk.model import JournalEntry, Session, StoredMessage
 
 T = TypeVar("T")
 _PAGE = 100
-# How long after a journal entry one with a lower id may still appear: several functions write them, each with a
-# clock of its own.
-_LATE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -53,13 +49,18 @@ class Follower:
                 after = page[-1]["seq"]
 
     def journal(self, *, last: int = 10) -> Iterator[JournalEntry]:
-        """The newest `last` changes of the user's memories, then each that happens; never ends by itself."""
-        seen = _Seen()
-        before = self._fresh(seen)
-        yield from before[max(0, len(before) - last) :]
+        """The newest `last` events of the journal, then each that happens; never ends by itself.
+
+        The service numbers them without a gap, so whoever asks behind the last one misses none.
+        """
+        found = self._events(None)
+        after = found[-1]["id"] if found else None
+        yield from found[max(0, len(found) - last) :]
         while True:
             self.client.sleep(self.interval)
-            yield from self._fresh(seen)
+            for event in self._events(after):
+                yield event
+                after = event["id"]
 
     def _session(self, session_id: str) -> Session | None:
         return self._asked(lambda: self.client.session(session_id))
@@ -70,9 +71,8 @@ class Follower:
 
         return self._asked(read) or []
 
-    def _fresh(self, seen: "_Seen") -> list[JournalEntry]:
-        found = self._asked(lambda: list(self.client.journal(after=seen.settled(), page_size=_PAGE))) or []
-        return [entry for entry in found if seen.add(entry["id"])]
+    def _events(self, after: str | None) -> list[JournalEntry]:
+        return self._asked(lambda: list(self.client.journal(after=after, page_size=_PAGE))) or []
 
     def _asked(self, ask: Callable[[], T]) -> T | None:
         """What the service answers, however long it takes; None for what does not exist."""
@@ -86,30 +86,6 @@ class Follower:
                     raise
                 self.on_away(error)
                 self.client.sleep(self.interval)
-
-
-@dataclass
-class _Seen:
-    """The ids of a journal that were seen lately, and the newest that nothing late can come before any more."""
-
-    clock: Callable[[], float] = time.monotonic
-    lately: dict[str, float] = field(default_factory=dict)
-    anchor: str | None = None
-
-    def add(self, entry_id: str) -> bool:
-        """Notes it; whether it is new."""
-        if entry_id in self.lately:
-            return False
-        self.lately[entry_id] = self.clock()
-        return True
-
-    def settled(self) -> str | None:
-        """From where to ask again. What is older is forgotten."""
-        due = self.clock() - _LATE_SECONDS
-        old = [entry_id for entry_id, at in self.lately.items() if at <= due]
-        self.anchor = max([*old, *filter(None, [self.anchor])], default=None)
-        self.lately = {i: at for i, at in self.lately.items() if self.anchor is None or i > self.anchor}
-        return self.anchor
 
 
 def _birth(session: Session | None) -> str | None:

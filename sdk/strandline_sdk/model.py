@@ -85,6 +85,14 @@ class Session(TypedDict, total=False):
     archives: dict[str, int]
 
 
+class Erased(TypedDict, total=False):
+    """What was removed, per store; where it is not `complete`, the rest is erased shortly."""
+
+    session_id: Required[str]
+    erased: Required[dict[str, int]]
+    complete: bool
+
+
 class MessageReceipt(TypedDict):
     id: str
     seq: int
@@ -231,12 +239,18 @@ class Found(TypedDict):
 
 
 class JournalEntry(TypedDict, total=False):
-    """A change of the user's memories: which ones, by their URIs, and from which archive."""
+    """What happened to the user's sessions and memories; the memories that changed stand there by their URIs."""
 
     id: Required[str]
     type: Required[str]
+    version: int
+    at: str
     session_id: str
     archive: int
+    first_seq: int
+    last_seq: int
+    task_id: str
+    stage: str
     added: list[str]
     updated: list[str]
     deleted: list[str]

@@ -48,7 +48,8 @@ def delete(settings: Settings, session_id: str) -> None:
     erased = ", ".join(
         count(number, kind.removesuffix("s")) for kind, number in done.get("erased", {}).items()
     )
-    emit(done, [f"deleted {shown(session_id)}; erased: {erased or 'nothing'}"])
+    rest = "" if done.get("complete", True) else "; the rest follows shortly"
+    emit(done, [f"deleted {shown(session_id)}; erased: {erased or 'nothing'}{rest}"])
 
 
 @sessions.command()

@@ -14,7 +14,7 @@ from strandline_sdk.model import JournalEntry
 
 @click.command(cls=Command, short_help="Print messages as they arrive, like tail -f.")
 @click.argument("session_id", required=False)
-@click.option("--journal", is_flag=True, help="Follow the changes of the memories instead of a session.")
+@click.option("--journal", is_flag=True, help="Follow what happens to all sessions and memories instead.")
 @click.option(
     "-n",
     "--last",
@@ -30,7 +30,8 @@ from strandline_sdk.model import JournalEntry
 def watch(settings: Settings, session_id: str | None, journal: bool, last: int, interval: float) -> None:
     """Print a session's messages as they arrive, like tail -f, until ctrl-C.
 
-    The session need not exist yet. With --journal, print which memories change. With --json, a document a line.
+    The session need not exist yet. With --journal, print commits, changes of memories and failures. With --json,
+    a document a line.
     """
     if journal == bool(session_id):
         raise click.UsageError("name a session to follow, or give --journal")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from strandline_sdk import ApiError, Client, Retry
-from strandline_sdk.follow import Follower, _Seen
+from strandline_sdk.follow import Follower
 from tests.unit.sdk.fake_service import ROUTES, FakeService, Session, failure
 
 KEY = ("self", "talk")
@@ -153,24 +153,17 @@ def test_the_last_changes_then_what_happens(service: FakeService) -> None:
     assert heard(follower(service, *steps).journal(last=2), "id") == ["250", "251", "252"]
 
 
-def test_a_change_that_comes_late_is_printed_once(service: FakeService) -> None:
-    service.changes = [change(5)]
-    steps = [lambda: service.changes.insert(0, change(3)), lambda: service.changes.append(change(6))]
-    assert heard(follower(service, *steps, lambda: None).journal(), "id") == ["005", "003", "006"]
-
-
 def test_an_empty_journal_is_followed(service: FakeService) -> None:
     assert heard(follower(service, lambda: service.changes.append(change(1))).journal(), "id") == ["001"]
 
 
-def test_what_was_seen_long_ago_is_forgotten_and_not_asked_for_again() -> None:
-    now = [0.0]
-    seen = _Seen(clock=lambda: now[0])
-    assert (seen.settled(), seen.add("b"), seen.add("a"), seen.add("b")) == (None, True, True, False)
-    now[0] = 60
-    assert seen.add("c")
-    assert seen.settled() is None
-    now[0] = 120
-    assert (seen.settled(), list(seen.lately)) == ("b", ["c"])
-    now[0] = 1000
-    assert (seen.settled(), seen.lately) == ("c", {})
+def test_an_idle_journal_is_asked_behind_its_last_event(service: FakeService) -> None:
+    service.changes = [change(7)]
+    heard(follower(service, *[lambda: None] * 3).journal(last=0), "id")
+    assert [request.url.params.get("after") for request in service.requests] == [
+        None,
+        "007",
+        "007",
+        "007",
+        "007",
+    ]
