@@ -19,11 +19,20 @@ from strandline.adapters.dynamodb import DynamoItems
 from strandline.adapters.s3 import S3Objects
 from strandline.adapters.sqs import SqsQueue
 from strandline.domain.contracts import CommitRequested, SessionRef
-from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, IfMatch, StoreError
+from strandline.ports import (
+    Ambiguous,
+    ConditionFailed,
+    Contended,
+    IfAbsent,
+    IfMatch,
+    ObjectVersion,
+    StoreError,
+)
 from tests.contract.conftest import aws_session
 
 Answer = tuple[int, str] | Exception
 MESSAGE = CommitRequested(session=SessionRef(account_id="a", user_id="u", session_id="s", incarnation="i"))
+ERASED = [ObjectVersion("k", "v", deleted=False, latest=True)]
 LOST: list[Answer] = [
     ReadTimeoutError(endpoint_url="u"),
     ConnectTimeoutError(endpoint_url="u"),
@@ -64,7 +73,13 @@ class Wire:
         if "x-amz-target" in {name.lower() for name in request.headers}:
             body = f'{{"__type":"com.amazonaws#{code}","message":"made up"}}'
         else:
-            body = f"<Error><Code>{code}</Code><Message>made up</Message></Error>" if code else ""
+            body = (
+                code
+                if code.startswith("<")
+                else f"<Error><Code>{code}</Code><Message>made up</Message></Error>"
+                if code
+                else ""
+            )
         return AWSResponse(request.url, status, HTTPHeaders(), _Body(body.encode()))
 
 
@@ -118,6 +133,8 @@ def test_what_may_happen_twice_is_tried_three_times(answer: Answer) -> None:
         lambda: store.get_unless("k", '"e"'),
         lambda: list(store.keys("")),
         lambda: store.versions("k"),
+        lambda: store.versions_below("k"),
+        lambda: store.erase(ERASED),
     ]
     for call in calls:
         wire.sent.clear()
@@ -135,12 +152,48 @@ def test_a_fault_that_no_repeat_can_mend_is_not_hidden(answer: Answer) -> None:
         lambda: store.put("k", b"x", when=IfAbsent()),
         lambda: store.get("k"),
         lambda: list(store.keys("")),
+        lambda: store.versions_below("k"),
+        lambda: store.erase(ERASED),
     ]
     for call in calls:
         wire.sent.clear()
         with pytest.raises(ClientError):
             call()
         assert len(wire.sent) == 1
+
+
+def _left(*codes: str) -> Answer:
+    """DeleteObjects' answer that these went wrong: it is a 200 all the same."""
+    errors = "".join(
+        f"<Error><Key>k</Key><VersionId>v</VersionId><Code>{code}</Code></Error>" for code in codes
+    )
+    return 200, f"<DeleteResult>{errors}</DeleteResult>"
+
+
+@pytest.mark.parametrize("codes", [(), ("NoSuchKey",), ("NoSuchVersion", "NoSuchKey")])
+def test_versions_that_are_gone_already_are_erased(codes: tuple[str, ...]) -> None:
+    store, wire = _objects(_left(*codes))
+    store.erase(ERASED)
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize("code", ["InternalError", "SlowDown", "ServiceUnavailable"])
+def test_a_version_that_could_not_be_erased_now_is_tried_again(code: str) -> None:
+    store, _ = _objects(_left("NoSuchKey", code))
+    with pytest.raises(Ambiguous):
+        store.erase(ERASED)
+
+
+def test_a_version_that_may_not_be_erased_is_not_passed_over() -> None:
+    store, _ = _objects(_left("AccessDenied"))
+    with pytest.raises(ClientError, match="AccessDenied"):
+        store.erase(ERASED)
+
+
+def test_erasing_nothing_asks_nobody() -> None:
+    store, wire = _objects(_left())
+    store.erase([])
+    assert wire.sent == []
 
 
 def test_not_modified() -> None:

@@ -150,6 +150,17 @@ def test_segments_of_a_path_are_names_or_refused(names: list[str]) -> None:
         assert list(layout.segments(path)) == names
 
 
+def test_a_memory_does_not_look_like_an_archive() -> None:
+    """The bucket's policy, whose star spans slashes, would keep it from being changed."""
+    for path in (
+        "sessions/s/i/archives/000000000001/abstract.md",
+        "a/sessions/b/archives/x/2345678901/overview.md",
+    ):
+        with pytest.raises(InvalidArgument):
+            User("a", "u").memory(path)
+    assert User("a", "u").memory("sessions/s/archives/abstract.md").endswith("abstract.md")
+
+
 @pytest.mark.parametrize(
     "path", ["", "/", "a/", "/a", "a//b", ".", "a/../b", "a/%2e%2e", "a/%2E", "a%2Fb", "a%5Cb", "a\x00"]
 )
