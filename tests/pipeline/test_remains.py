@@ -7,10 +7,18 @@ import pytest
 from strandline.domain.errors import Aborted, NotFound
 from strandline.pipeline import remains, session
 from strandline.storage.layout import User
+from strandline.storage.vectors import VectorsCodec
 from tests.pipeline.test_crashes import FAULTS, going_on
 from tests.pipeline.test_delete_races import RACES, delete, live, recreate
+from tests.pipeline.test_embedding import Embedding
 from tests.pipeline.test_upkeep_crashes import dying_deletes
 from tests.pipeline.world import ALICE, BOB, DAY, World
+
+
+@pytest.fixture
+def embedding() -> Embedding:
+    return Embedding()
+
 
 LIKE_S = ("s2", "s-a", "S")
 
@@ -95,7 +103,7 @@ def test_a_day_later_nothing_at_all_is_left(kind: str) -> None:  # B-A15 B-B17
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_the_last_look_may_die_too(kind: str) -> None:  # B-B17
-    for at in range(40):
+    for at in range(100):
         world = World()
         world.remember("s", "tea: cinnamon")
         delete(world)
@@ -200,3 +208,23 @@ def test_a_delete_of_what_is_recreated_at_once(world: World) -> None:
     world.heal()
     assert every_version(world, under("s")) == []
     assert world.rows("DUE#") == []
+
+
+def test_the_vectors_of_what_was_said_go_at_once(embedding: Embedding) -> None:
+    world = embedding
+    world.remember("s", "tea: cinnamon and cloves")
+    world.remember("t", "tea: green")
+    key = ALICE.vectors("messages")
+    texts = len(vectors(world, key))
+    versions = world.writes(key)
+    assert versions >= 2
+
+    session.delete(world.services(), ALICE, "s")
+
+    assert len(vectors(world, key)) == texts - 1
+    assert world.writes(key) == 1
+    assert world.find("green", context_type="message") == ["tea: green"]
+
+
+def vectors(world: World, key: str) -> dict[bytes, bytes]:
+    return dict(VectorsCodec().decode(world.body(key))[0].rows)

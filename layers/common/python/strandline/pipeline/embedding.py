@@ -34,16 +34,35 @@ def embed(services: Library, owner: User, kind: str) -> None:
 
 
 def _embed(services: Library, embedder: Embedder, owner: User, kind: str) -> None:
-    found = services.indexes.read_warm(owner.index(kind))
-    index = found.value.index if found else None
-    documents = (d for group in index.groups() for d in index.documents(group)) if index else ()
-    texts = {hash_text(text): text for text in map(embedded, documents)}
+    texts = _texts(services, owner, kind)
     known = _rows(services, embedder, owner, kind)
     made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())})
     gone = known.keys() - texts.keys()
     if made or gone:
         change = partial(_change, model=embedder.name, made=made, gone=gone)
         services.vectors.update(owner.vectors(kind), change)
+
+
+def _texts(services: Library, owner: User, kind: str) -> Mapping[bytes, str]:
+    """What the user's index holds, by its hash."""
+    found = services.indexes.read_warm(owner.index(kind))
+    index = found.value.index if found else None
+    documents = (d for group in index.groups() for d in index.documents(group)) if index else ()
+    return {hash_text(text): text for text in map(embedded, documents)}
+
+
+def forget_vectors(services: Library, owner: User, kind: str) -> None:
+    """Drops the vectors of texts that the user's index holds no more: no model is needed for that."""
+    if services.vectors.read(owner.vectors(kind)) is None:
+        return
+    texts = _texts(services, owner, kind)
+
+    def change(current: Vectors | None) -> Change[Vectors, None]:
+        rows = current.rows if current else {}
+        kept = {key: row for key, row in rows.items() if key in texts}
+        return Change(None if current is None or kept == rows else Vectors(current.model, kept), None)
+
+    services.vectors.update(owner.vectors(kind), change)
 
 
 def _made(services: Library, embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:

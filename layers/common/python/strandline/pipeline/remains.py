@@ -1,8 +1,9 @@
 """What is left of a deleted session: everything of its life, and what others keep of it.
 
-First what can be seen (the lines in the message index, its tasks, its line in the session list), then what is
-stored: every version of its segments, archives and tool results, the old heads below its gravestone, and the old
-versions of the message index, which quote it. All of it may be repeated, and stops when its pages are used up.
+First what can be seen (the lines in the message index and their vectors, its tasks, its line in the session list),
+then what is stored: every version of its segments, archives and tool results, the old heads below its gravestone, and
+the old versions of the message index and its vectors, which quote it. All of it may be repeated, and stops when its
+pages are used up.
 """
 
 from collections import Counter
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 
 from strandline.domain.contracts import SessionRef
 from strandline.pipeline.catalogue import forget_messages
+from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch
 from strandline.storage.holdings import erase_page
@@ -55,6 +57,7 @@ def erase_life(services: Library, whose: SessionRef, pages: Pages, into: Erased)
 
 def _found_lines(services: Library, whose: SessionRef, _counts: Counter[str], _pages: Pages) -> bool:
     forget_messages(services, user_of(whose), whose.incarnation)
+    forget_vectors(services, user_of(whose), "messages")
     services.sessions.forget(whose)
     return True
 
@@ -88,7 +91,9 @@ def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], pages
 
 
 def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
-    return _old_versions(services, user_of(whose).index("messages"), counts, pages)
+    owner = user_of(whose)
+    indexes = (owner.index("messages"), owner.vectors("messages"))
+    return all(_old_versions(services, key, counts, pages) for key in indexes)
 
 
 def _old_versions(services: Library, key: str, counts: Counter[str], pages: Pages) -> bool:
