@@ -7,7 +7,7 @@ it and held against that function's statements.
 import importlib
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,7 +24,10 @@ from infra.local import gateway, provision
 from infra.local.template import Template, resolve
 from infra.local.triggers import batch_event, failed_ids
 from strandline.adapters.clock import SystemClock
+from strandline.domain.contracts import SessionRef
+from strandline.domain.times import stamp
 from strandline.entry import settings, wiring
+from strandline.storage.records import Due
 
 ROOT = Path(__file__).parents[2]
 KEY_HASH = "0e2d44cd4ea95a6ca7b20d8a1a2e4a09ae9a6d8ff10c0f7a1c1a8b3c5c0f1a2b"
@@ -76,6 +79,14 @@ def allowed(function: Any, action: str, resource: str, names: dict[str, str]) ->
             if action in actions and any(fnmatchcase(resource, pattern) for pattern in resources):
                 return True
     return False
+
+
+@contextmanager
+def later(seconds: float) -> Iterator[None]:
+    """What happens that many seconds from now."""
+    at = datetime.now(UTC) + timedelta(seconds=seconds)
+    with patch.object(SystemClock, "now", lambda _: at) if seconds else nullcontext():
+        yield
 
 
 class Deployment:
@@ -143,8 +154,17 @@ class Deployment:
         assert answer.status == expected, answer.body
         return json.loads(answer.body).get("result")
 
-    def deliver(self) -> None:
+    def sweep(self, seconds: float) -> None:
+        """A sweep that many seconds from now."""
+        with later(seconds):
+            self.invoke("SweepFunction", {})
+
+    def deliver(self, after: float = 0) -> None:
         """Hands every waiting message to its consumer, until all queues are empty."""
+        with later(after):
+            self._deliver()
+
+    def _deliver(self) -> None:
         sqs = boto3.client("sqs")
         waiting = True
         while waiting:
@@ -194,6 +214,8 @@ def live(made: Deployment) -> None:
     read(made)
     change(made)
     heal(made)
+    fail(made)
+    mend(made)
     repeat(made)
     erase(made)
 
@@ -204,10 +226,8 @@ def erase(made: Deployment) -> None:
         task = made.ask("DELETE", path, role="admin")["task_id"]
         for rounds in (1, 2, 3):
             made.deliver()
-            later = datetime.now(UTC) + timedelta(seconds=rounds * (HEAL_SECONDS + 1))
-            with patch.object(SystemClock, "now", lambda _, later=later: later):
-                made.invoke("SweepFunction", {})
-                made.deliver()
+            made.sweep(rounds * (HEAL_SECONDS + 1))
+            made.deliver(after=rounds * (HEAL_SECONDS + 1))
         assert made.ask("GET", f"/tasks/{task}", role="admin")["status"] == "completed"
 
 
@@ -258,11 +278,38 @@ def heal(made: Deployment) -> None:
     made.ask("POST", "/sessions/stuck/messages", TALK[0])
     task = made.ask("POST", "/sessions/stuck/commit", {})["task_id"]
     boto3.client("sqs").purge_queue(QueueUrl=made.names["ExtractQueue"])
-    later = datetime.now(UTC) + timedelta(seconds=HEAL_SECONDS + 1)
-    with patch.object(SystemClock, "now", lambda _: later):
-        made.invoke("SweepFunction", {})
+    made.sweep(HEAL_SECONDS + 1)
     made.deliver()
     assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
+
+
+def fail(made: Deployment) -> None:
+    """An archive that is lost, and one whose requests nobody takes; neither gives memories."""
+    made.ask("POST", "/sessions/lost/messages", TALK[0])
+    task = made.ask("POST", "/sessions/lost/commit", {})["task_id"]
+    s3, bucket = boto3.client("s3"), made.names["MemoryBucket"]
+    for listed in s3.list_objects_v2(Bucket=bucket, Prefix="v1/acme/ann/sessions/lost/")["Contents"]:
+        if "/archives/" in listed["Key"]:
+            s3.delete_object(Bucket=bucket, Key=listed["Key"])
+    made.deliver()
+    assert made.ask("GET", f"/tasks/{task}")["status"] == "failed"
+    made.ask("POST", "/sessions/standing/messages", TALK[0])
+    task = made.ask("POST", "/sessions/standing/commit", {})["task_id"]
+    for rounds in range(1, 8):
+        made.sweep(rounds * (HEAL_SECONDS + 1))
+    assert made.ask("GET", f"/tasks/{task}")["status"] == "failed"
+    made.deliver()
+
+
+def mend(made: Deployment) -> None:
+    """An index that is behind its file, and the gravestone of a session deleted a day ago."""
+    services = wiring.library()
+    owner = SessionRef(account_id="acme", user_id="ann", session_id="")
+    services.due.put(Due(stamp(services.clock.now()), "reindex", owner, path="notes/none.md"))
+    made.sweep(1)
+    for hours in (1, 25, 26):
+        made.sweep(hours * 3600)
+        made.deliver(after=hours * 3600)
 
 
 def test_every_call_is_allowed(deployment: Deployment, functions: dict[str, Any]) -> None:
@@ -316,3 +363,32 @@ def test_the_check_refuses(deployment: Deployment, functions: dict[str, Any]) ->
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def granted(function: Any, names: dict[str, str]) -> set[tuple[str, str]]:
+    """(action, resource pattern) of every statement of a function."""
+    return {
+        (action, pattern)
+        for policy in function["Policies"]
+        for statement in resolve(policy["Statement"], names)
+        for action in listed(statement["Action"])
+        for pattern in listed(statement["Resource"])
+    }
+
+
+def test_nothing_is_allowed_that_is_not_done(deployment: Deployment, functions: dict[str, Any]) -> None:
+    unused = {
+        (name, action, pattern)
+        for name, function in functions.items()
+        for action, pattern in granted(function, deployment.names)
+        if not any(
+            (caller, done) == (name, action) and fnmatchcase(resource, pattern)
+            for caller, done, resource in deployment.calls
+        )
+    }
+    assert {row for row in unused if row[1] != "s3:ListBucket" and row not in unplayed(deployment)} == set()
+
+
+def unplayed(deployment: Deployment) -> set[tuple[str, str, str]]:
+    """What no step of this life does: the parts of an archive that a language model reads one after the other."""
+    return {("ExtractFunction", "sqs:SendMessage", deployment.names["ExtractQueue.Arn"])}
