@@ -63,9 +63,10 @@ class Emulators:
             "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{ports[0]}",
             "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{ports[8]}",
             "AWS_ENDPOINT_URL_SQS": f"http://127.0.0.1:{ports[8]}",
+            "AWS_ENDPOINT_URL_SSM": f"http://127.0.0.1:{ports[8]}",
         }
 
-    def client(self, service: Literal["s3", "dynamodb", "sqs"]) -> Any:
+    def client(self, service: Literal["s3", "dynamodb", "sqs", "ssm"]) -> Any:
         """A boto3 client of the emulated service."""
         return boto3.client(
             service,

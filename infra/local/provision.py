@@ -57,6 +57,12 @@ def create(template: Template, known: Mapping[str, str], emulators: Emulators) -
         _queue(emulators.client("sqs"), known[f"{name}.QueueName"], resolve(queues[name], known))
 
 
+def keep_key(name: str, key: str, emulators: Emulators) -> None:
+    """A model's key, where the functions read it: it stays in the emulator's memory."""
+    ssm = emulators.client("ssm")
+    ssm.put_parameter(Name=name, Value=key, Type="SecureString", Overwrite=True)
+
+
 def _bucket(s3: Any, bucket: str, properties: Properties) -> None:
     with contextlib.suppress(s3.exceptions.BucketAlreadyOwnedByYou):
         s3.create_bucket(Bucket=bucket)

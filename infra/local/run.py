@@ -11,7 +11,7 @@ from pathlib import Path
 from infra.local import provision
 from infra.local.emulators import Emulators
 from infra.local.server import Api, Server
-from infra.local.settings import Settings
+from infra.local.settings import MODEL_KEY_PARAMETER, Settings
 from infra.local.template import Function, Template, resolve
 from infra.local.triggers import Source, Triggers
 from infra.local.workers import FunctionError, Launch, Pool
@@ -49,6 +49,8 @@ def start(stack: ExitStack, parts: Parts) -> None:
     threading.Thread(target=_warm, args=([pools[name] for name in WARMED],), daemon=True).start()
     parts.emulators.wait()
     provision.create(parts.template, known, parts.emulators)
+    if parts.settings.model_key:
+        provision.keep_key(MODEL_KEY_PARAMETER, parts.settings.model_key, parts.emulators)
     _serve(stack, parts.settings.port, Api(parts.template.routes(), pools))
     _trigger(stack, parts, known, pools)
 

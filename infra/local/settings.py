@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+MODEL_KEY_PARAMETER = "/strandline/local-model-key"
 
 
 class SettingError(ValueError):
@@ -24,11 +25,13 @@ class Settings:
     heal_seconds: int
     retry_seconds: int
     embedder: str
+    model_key: str = ""
 
     @property
     def parameters(self) -> dict[str, str]:
         """Template parameters that differ on one's own machine from the template's defaults."""
         return {
+            "ModelKeyParameter": MODEL_KEY_PARAMETER if self.model_key else "",
             "RootKeySha256": hashlib.sha256(self.key.encode()).hexdigest(),
             "HealSeconds": str(self.heal_seconds),
             "AutoCommitIdleEnabled": "true",
@@ -43,13 +46,15 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingError(f"STRANDLINE_DATA_DIR: {data} cannot be made: {error.strerror}") from error
+    reads = environment.get("STRANDLINE_MODEL_PROVIDER", "none") != "none"  # a model's answer takes its time
     return Settings(
         port=_number(environment, "STRANDLINE_PORT", 8787, 65535),
         data=data,
         key=environment.get("STRANDLINE_LOCAL_KEY") or _kept_key(data / "root-key"),
-        heal_seconds=_number(environment, "STRANDLINE_HEAL_SECONDS", 60, 86_400),
+        heal_seconds=_number(environment, "STRANDLINE_HEAL_SECONDS", 300 if reads else 60, 86_400),
         retry_seconds=_number(environment, "STRANDLINE_LOCAL_RETRY_SECONDS", 10, 43_200),
         embedder=_one_of(environment, "STRANDLINE_EMBEDDER", ("none", "bedrock", "local")),
+        model_key=environment.get("STRANDLINE_LOCAL_MODEL_KEY", ""),
     )
 
 

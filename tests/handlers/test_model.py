@@ -1,0 +1,118 @@
+"""A language model behind the deployed functions: an OpenAI-compatible server on loopback, by the real wiring."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from strandline.entry import settings, wiring
+from strandline.entry.wiring import RuleModel
+from tests.fakes.chat_server import ChatServer, Notes, fails, listens, remembers, says, writes
+from tests.handlers.service import Client, Service
+
+CANARY = "correct-horse-battery-staple"
+SAID = ("I moved to Oslo in 2021.", "My dog Balder loves the snow.")
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(listens(remembers)) as running:
+        yield running
+
+
+@pytest.fixture
+def client(service: Service, server: ChatServer) -> Client:
+    service.configure(
+        STRANDLINE_MODEL_PROVIDER="openai",
+        STRANDLINE_MODEL_ID="some-model",
+        STRANDLINE_MODEL_BASE_URL=f"{server.url}/v1",
+        STRANDLINE_MODEL_TIMEOUT_SECONDS="5",
+    )
+    service.world.model = RuleModel()
+    service.world.language_model = wiring.language_model(settings.settings())
+    return service.client()
+
+
+def lines(client: Client) -> list[str]:
+    listed = client.get("/memories").result
+    files = [client.memory(each["path"]).result["content"] for each in listed]
+    return [
+        line for content in files for line in content.splitlines() if line.startswith("- ") and "<!--" in line
+    ]
+
+
+def test_facts_and_lines_with_their_sources(client: Client, service: Service) -> None:
+    task_id = client.remember("s", *SAID)
+    found = lines(client)
+    for number, text in enumerate(SAID, start=1):
+        (fact,) = [
+            line for line in found if line.startswith(f"- It is noted of the user: {text} <!-- s/1#{number} ")
+        ]
+        assert fact.endswith("-->")
+    assert any("Oslo" in line and "noted" not in line for line in found)
+    assert any("Balder" in line and "noted" not in line for line in found)
+    result = client.get(f"/tasks/{task_id}").result["result"]
+    assert result["tokens"] == {"model": "openai:some-model", "input": 100, "output": 20, "calls": 1}
+    (candidates,) = service.world.bodies("candidates.json").values()
+    assert json.loads(candidates)["extractor"] == "rules/1+openai:some-model/1"
+
+
+def test_a_fact_that_cannot_be_used_is_kept_with_its_reason(
+    client: Client, service: Service, server: ChatServer
+) -> None:  # B-C4 B-C12
+    bad = {"text": "Ann is rich.", "speaker": "unclear", "seq_from": 1, "seq_to": 1, "quote": SAID[0]}
+    answer = Notes().answer
+    answer["profile"] = [bad, {**bad, "speaker": "S1", "quote": "I am rich, you know."}]
+    server.turns = [says(answer)]
+    task_id = client.remember("s", *SAID)
+    assert client.get(f"/tasks/{task_id}").result["status"] == "completed"
+    assert not any("rich" in line for line in lines(client))
+    (candidates,) = service.world.bodies("candidates.json").values()
+    assert [row["reason"] for row in json.loads(candidates)["rejected"]] == [
+        "its speaker is not clear",
+        "its quote is not in the messages it cites",
+    ]
+
+
+def test_a_model_that_writes_prose_fails_the_task_with_a_reason_that_quotes_nothing(
+    client: Client, server: ChatServer, caplog: pytest.LogCaptureFixture
+) -> None:  # B-C3 B-B15
+    caplog.set_level(logging.DEBUG)
+    server.turns = [writes(f"Of course! {CANARY}"), fails(400, "context_length_exceeded")]
+    task_id = client.remember("s", f"My word is {CANARY}, and I like tea.")
+    task = client.get(f"/tasks/{task_id}").result
+    assert (task["status"], task["stage"], task["attempts"]) == ("failed", "extract", 2)
+    assert task["error"] == "the model did not answer: HTTP 400 context_length_exceeded"
+    assert "text, not the JSON" in caplog.text
+    assert CANARY not in caplog.text
+    assert [m["content"] for m in client.context("s").result["messages"]] == [
+        f"My word is {CANARY}, and I like tea."
+    ]
+
+    server.turns = [listens(remembers)]
+    client.post(f"/tasks/{task_id}/retry")
+    client.service.pump()
+    assert client.get(f"/tasks/{task_id}").result["status"] == "completed"
+
+
+def test_an_archive_is_paid_once_however_often_it_is_delivered(
+    client: Client, service: Service, server: ChatServer
+) -> None:  # B-B16
+    for text in SAID:
+        client.append("s", text)
+    client.commit("s")
+    (delivery,) = service.world.extract_queue.receive(1)
+    for received in (1, 2, 1):
+        assert service.send_batch("ExtractQueue", [(delivery.body, received)]) == set()
+    assert len(server.requests) == 1
+    service.pump()
+    assert sum(line.startswith("- It is noted") for line in lines(client)) == 2
+
+
+def test_a_model_that_is_half_configured_stops_no_append(service: Service) -> None:
+    service.configure(STRANDLINE_MODEL_PROVIDER="openai")
+    client = service.client()
+    assert client.append("s", "hello").status == 200
+    with pytest.raises(Exception, match="STRANDLINE_MODEL_ID is not set"):
+        wiring.language_model(settings.settings())
