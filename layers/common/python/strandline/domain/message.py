@@ -16,6 +16,7 @@ from strandline.domain.times import stamp
 
 MAX_BATCH = 100
 MAX_PARTS = 100
+MAX_SOURCES = 1000
 MAX_STORED = 500  # well under the ids that a head keeps, so a repeat of any request is recognised
 MAX_ANSWER_BYTES = 2 * 1024 * 1024  # of stored lines; escaped as JSON they stay under Lambda's 6 MB
 MAX_MESSAGE_BYTES = 1024 * 1024
@@ -81,7 +82,27 @@ class ImagePart(BaseModel):
     image_url: ImageUrl
 
 
-class ToolPart(BaseModel):
+class CutOutput(BaseModel):
+    """What is said of a tool output that is not, or not all, in its message: where it is and how much of it is here."""
+
+    tool_output_ref: str | None = Field(default=None, max_length=512)
+    tool_output_truncated: bool | None = None
+    tool_output_original_chars: int | None = Field(default=None, ge=0)
+    tool_output_preview_chars: int | None = Field(default=None, ge=0)
+    tool_output_sha256: str | None = Field(default=None, max_length=128)
+    tool_output_storage_uri: str | None = Field(default=None, max_length=2048)
+    tool_output_mime_type: str | None = Field(default=None, max_length=256)
+    tool_output_source_ref: str | None = Field(default=None, max_length=512)
+    tool_output_source_offset: int | None = Field(default=None, ge=0)
+    tool_output_source_limit: int | None = Field(default=None, ge=-1)
+    tool_output_externalization_error: str | None = Field(default=None, max_length=512)
+    tool_output_group_id: str | None = Field(default=None, max_length=256)
+    tool_output_externalized_reason: str | None = Field(default=None, max_length=256)
+    tool_output_group_original_chars: int | None = Field(default=None, ge=0)
+    tool_output_group_budget_chars: int | None = Field(default=None, ge=0)
+
+
+class ToolPart(CutOutput):
     type: Literal["tool"]
     tool_id: str = Field(default="", max_length=256)
     tool_name: str = Field(default="", max_length=256)
@@ -111,6 +132,7 @@ class MessageIn(BaseModel):
     created_at: Moment | None = None
     turn_id: str | None = Field(default=None, max_length=256)
     message_kind: str | None = Field(default=None, max_length=64)
+    source_message_ids: list[MessageId] | None = Field(default=None, max_length=MAX_SOURCES)
     metadata: dict[str, Any] | None = None
 
     @model_validator(mode="after")

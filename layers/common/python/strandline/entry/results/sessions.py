@@ -124,6 +124,7 @@ class Message(TypedDict):
     peer_id: NotRequired[str]
     turn_id: NotRequired[str]
     message_kind: NotRequired[str]
+    source_message_ids: NotRequired[list[str]]
     metadata: NotRequired[dict[str, Any]]
     utc_offset: NotRequired[int]
     flags: NotRequired[list[str]]
