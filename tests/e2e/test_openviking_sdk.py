@@ -110,6 +110,13 @@ def test_a_session_is_created_by_looking(client: SyncHTTPClient) -> None:
     assert client.session("looked at").load()["total_message_count"] == 0
 
 
+@pytest.mark.parametrize("name", ["你好 💾", "50% off", "a+b&c=d#e", "x" * 128])
+def test_odd_ids(client: SyncHTTPClient, name: str) -> None:
+    assert client.session(name).add_message("user", name)["session_id"] == name
+    assert client.session(name).get_session_context()["messages"][0]["content"] == name
+    assert f"viking://user/zoe/sessions/{name}" in [row["uri"] for row in client.list_sessions()]
+
+
 # ---- messages
 
 TOOL = ToolPart(
