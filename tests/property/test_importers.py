@@ -18,7 +18,8 @@ WORDS = [
     "arguments", "tool_use", "tool_result", "tool_use_id", "tool_call_id", "tool_call_ids", "image", "image_url",
     "source", "url", "input", "uuid", "sessionId", "timestamp", "message", "isMeta", "created_at", "summary",
     "conversation", "sample_id", "session_1", "session_1_date_time", "1:56 pm on 8 May, 2023", "speaker", "dia_id",
-    "2024-03-02T09:30:00Z", "1709371800", "thinking", "document", "title", "history", "refusal", "a/b", "",
+    "2024-03-02T09:30:00Z", "1709371800", "mapping", "current_node", "parent", "parts",
+    "author", "content_type", "thinking", "document", "title", "history", "refusal", "a/b", "",
 ]  # fmt: skip
 SCALARS = st.one_of(
     st.sampled_from(WORDS),
@@ -45,6 +46,8 @@ EXAMPLES: list[Any] = [
      "message": {"role": "user", "content": [{"type": "text", "text": "x"}]}},
     {"sample_id": "c", "conversation": {"session_1": [{"speaker": "A", "dia_id": "D1:1", "text": "x"}],
      "session_1_date_time": "1:56 pm on 8 May, 2023"}},
+    {"id": "c", "current_node": "b", "mapping": {"a": {"message": None}, "b": {"parent": "a", "message": {
+     "author": {"role": "user"}, "create_time": 1709371800.5, "content": {"content_type": "text", "parts": ["x"]}}}}},
 ]  # fmt: skip
 
 

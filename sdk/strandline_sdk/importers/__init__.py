@@ -15,7 +15,7 @@ from strandline_sdk.importers.imported import attempts
 from strandline_sdk.importers.source import holds_json, json_entries, text_lines
 
 # How much of a file tells its format: the first entries of its list, or its first lines.
-_SAMPLE = 200
+_SAMPLE = 50
 
 
 @dataclass(frozen=True)

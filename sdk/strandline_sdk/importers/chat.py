@@ -55,7 +55,8 @@ class Shape:
     `fields` may hold a conversation's messages. `role` is what a value that is a message says of its speaker, None for
     what is no message; `user` are the roles of the user. `says` gives a message's role, its content or parts: several
     where it is stored as several, none where it says nothing; it raises InputError. `preface` is a message made of
-    what a conversation says about itself, such as a system prompt.
+    what a conversation says about itself, such as a system prompt. `unfolded` makes a conversation of what holds
+    one in another form.
     """
 
     fields: Sequence[str]
@@ -63,9 +64,10 @@ class Shape:
     says: Callable[[Entry, Calls], Sequence[Message]]
     user: Sequence[str] = ("user",)
     preface: Callable[[Mapping[str, Any]], Any] = lambda _: None
+    unfolded: Callable[[Any], Any] = lambda value: value
 
-    def messages_of(self, value: object) -> list[Any] | None:
-        """The messages of a conversation; None for what is none."""
+    def messages_of(self, value: Any) -> list[Any] | None:
+        """The messages of an unfolded conversation; None for what is none."""
         if isinstance(value, dict):
             value = next((value[name] for name in self.fields if isinstance(value.get(name), list)), None)
         return value if isinstance(value, list) else None
@@ -76,7 +78,11 @@ class Shape:
 
     def _sampled(self, sample: Iterable[Entry]) -> Iterator[Any]:
         for entry in sample:
-            found = [entry.value] if self.role(entry.value) else self.messages_of(entry.value) or []
+            found = (
+                [entry.value]
+                if self.role(entry.value)
+                else self.messages_of(self.unfolded(entry.value)) or []
+            )
             if found and self.role(found[0]) is None:
                 return
             yield from found
@@ -115,12 +121,13 @@ def _conversations(shape: Shape, entries: Iterable[Entry], bad: Bad) -> Iterator
 
 
 def _conversation(shape: Shape, entry: Entry) -> _Conversation:
-    messages = shape.messages_of(entry.value)
+    conversation = shape.unfolded(entry.value)
+    messages = shape.messages_of(conversation)
     if messages is None:
         raise InputError(
             entry.place, f'no conversation: a list of messages or {{"{shape.fields[0]}": [...]}}'
         )
-    owner = entry.value if isinstance(entry.value, dict) else {}
+    owner = conversation if isinstance(conversation, dict) else {}
     found = [(n, Entry(value, entry.place.at(f"message {n}"))) for n, value in enumerate(messages, start=1)]
     preface = shape.preface(owner)
     if preface:

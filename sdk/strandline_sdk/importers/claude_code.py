@@ -23,6 +23,7 @@ from strandline_sdk.model import Message
 _SAID = ("user", "assistant")
 _UNSAID = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage", "isVisibleInTranscriptOnly")
 _LONGEST_UUID = 200
+_OWN_FIELDS = frozenset({"sessionId", "leafUuid", "snapshot", "parentUuid"})
 _COMMANDS = ("<command-", "<local-command-")
 
 
@@ -34,8 +35,8 @@ class _Session:
 
 
 def recognises(sample: Sequence[Entry]) -> bool:
-    """Whether one of a file's first lines is a message of a session log."""
-    return any(isinstance(e.value, dict) and "sessionId" in e.value and _is_said(e.value) for e in sample)
+    """Whether one of a file's first lines is as only a session log has it."""
+    return any(word(e.value, "type") and not _OWN_FIELDS.isdisjoint(e.value) for e in sample)
 
 
 def sessions(entries: Iterable[Entry], bad: Bad) -> Iterator[ImportedSession]:

@@ -3,7 +3,8 @@
     tool call -> tool part, pending, of the assistant message  tool result -> tool message with the same tool id
     name of a user -> peer                                     developer -> system
 
-Logs of agents that hold such messages as `traj` or `history` are read as well. `chat` says what becomes of ids and
+Logs of agents that hold such messages as `traj` or `history` are read as well, and ChatGPT's data export.
+`chat` says what becomes of ids and
 times, `openai_parts` what of contents.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from strandline_sdk.importers import anthropic, chat
+from strandline_sdk.importers.chatgpt import unfolded
 from strandline_sdk.importers.imported import Bad, Entry, ImportedSession, word
 from strandline_sdk.importers.openai_parts import body
 from strandline_sdk.model import Message
@@ -52,4 +54,4 @@ def _is_own(message: Any) -> bool:
     )
 
 
-SHAPE = chat.Shape(fields=("messages", "traj", "history"), role=_role, says=_says)
+SHAPE = chat.Shape(fields=("messages", "traj", "history"), role=_role, says=_says, unfolded=unfolded)

@@ -110,5 +110,13 @@ def test_bad_lines_are_reported(tmp_path: Path, bad: dict[str, Any], problem: st
         sessions(tmp_path, line("u1", "x"), bad)
 
 
-def test_a_log_without_anything_said_is_known_by_name_only(tmp_path: Path) -> None:
-    assert sessions(tmp_path, {"type": "summary", "summary": "x"}, format_name="claude-code") == []
+@pytest.mark.parametrize(
+    "unsaid",
+    [
+        {"type": "summary", "summary": "x", "leafUuid": "u"},
+        {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
+        line("x", "I search for glazes.", isSidechain=True),
+    ],
+)
+def test_a_log_in_which_nothing_was_said_is_one_all_the_same(tmp_path: Path, unsaid: dict[str, Any]) -> None:
+    assert sessions(tmp_path, unsaid, unsaid) == []
