@@ -53,6 +53,7 @@ ARCHIVE = f"{LIFE}/archives/000000000001"
 PARTS = ("candidates.json", "abstract.md", "overview.md", "memory_diff.json", "done.json", "failed.json")
 ARCHIVED = [f"{ARCHIVE}/messages.000000000001-000000000003.jsonl", *(f"{ARCHIVE}/{part}" for part in PARTS)]
 SEGMENT = f"{LIFE}/segments/000000000001-000000000002.jsonl"
+TOOL_RESULT = f"{LIFE}/tool-results/call_1"
 
 
 def named_in(statement: Any, key: str) -> bool:
@@ -61,7 +62,7 @@ def named_in(statement: Any, key: str) -> bool:
     return any(fnmatchcase(key, pattern) for pattern in patterns)
 
 
-@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT, f"{SESSION}/head.json"])
+@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT, TOOL_RESULT, f"{SESSION}/head.json"])
 def test_only_the_erase_role_removes_what_was_said(template: Template, key: str) -> None:
     statement = bucket_policy(template)["SessionsStay"]
     assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
@@ -72,7 +73,7 @@ def test_only_the_erase_role_removes_what_was_said(template: Template, key: str)
     assert named_in(statement, key)
 
 
-@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT])
+@pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT, TOOL_RESULT])
 def test_what_is_written_once_is_not_written_over(template: Template, key: str) -> None:
     statement = bucket_policy(template)["ArchivesAreWrittenOnce"]
     assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:PutObject")

@@ -155,6 +155,7 @@ def test_a_memory_does_not_look_like_an_archive() -> None:
     for path in (
         "sessions/s/i/archives/000000000001/abstract.md",
         "a/sessions/b/archives/x/2345678901/overview.md",
+        "sessions/a/tool-results/b.md",
     ):
         with pytest.raises(InvalidArgument):
             User("a", "u").memory(path)

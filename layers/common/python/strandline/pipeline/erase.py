@@ -138,8 +138,10 @@ def _tell(services: Library, of: Erasure, **values: Any) -> None:
 
 def trouble(services: Library, request: EraseRequested, reason: str) -> None:
     """Says in the task that the erasure does not get on. It is tried again all the same."""
+    if request.scope == "session":
+        return
     of = services.erasures.get(request.session.account_id, request.session.user_id)
-    if of is not None and request.scope != "session":
+    if of is not None:
         _tell(services, of, status="failed", error=reason)
 
 

@@ -19,12 +19,12 @@ from strandline.ports import ConditionFailed, IfMatch
 from strandline.storage.holdings import erase_page
 from strandline.storage.layout import Life, user_of
 
-PAGES = 10
+PAGES = 5  # of a thousand versions, each a second or two, in the 29 that a request has
 GRAVESTONE_KEPT = timedelta(hours=24)
 
 
 class Pages:
-    """How much one call may still do: pages of a thousand versions."""
+    """How much one call may still do."""
 
     def __init__(self, left: int = PAGES) -> None:
         self._left = left

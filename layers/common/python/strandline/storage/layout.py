@@ -46,7 +46,7 @@ class User:
         """Key of a memory by its path below `memories/`. Raises InvalidArgument when S3 would not take it."""
         key = f"{self.memories}{'/'.join(map(encode, path.split('/')))}"
         if _LIKE_AN_ARCHIVE.search(key):
-            raise InvalidArgument("the path looks like an archive's; choose another name")
+            raise InvalidArgument("the path looks like one of a session; choose another name")
         if len(key.encode()) > MAX_KEY_BYTES:
             raise InvalidArgument(f"the path is too long: its key would have more than {MAX_KEY_BYTES} bytes")
         return key
@@ -123,8 +123,10 @@ def _range(first: int, last: int) -> str:
     return f"{first:0{_DIGITS}d}-{last:0{_DIGITS}d}"
 
 
-# What the bucket's policy takes for an archive's text, and keeps from being changed: a star there also spans slashes.
-_LIKE_AN_ARCHIVE = re.compile(r"/sessions/.*/archives/.{12}/(abstract|overview)\.md$", re.DOTALL)
+# What the bucket's policy takes for a session's, and keeps from being changed: a star there also spans slashes.
+_LIKE_AN_ARCHIVE = re.compile(
+    r"/sessions/.*/(archives/.{12}/(abstract|overview)\.md$|tool-results/)", re.DOTALL
+)
 _ARCHIVE_MESSAGES = re.compile(
     rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/archives/(\d{{12}})/messages\.(\d{{12}})-(\d{{12}})\.jsonl",
     re.ASCII,
