@@ -273,3 +273,22 @@ def test_parameters_say_what_they_are(template: Template) -> None:
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
+
+
+def test_tokens_reach_whatever_keys_reach(template: Template, functions: dict[str, Any]) -> None:
+    """Every route that takes a key has its like on the API for JSON web tokens, with the same function behind it."""
+    events = [(name, e) for name, each in functions.items() for e in each.get("Events", {}).values()]
+    keyed = {
+        (f"{event['Properties']['Method']} {event['Properties']['Path']}", name)
+        for name, event in events
+        if event["Type"] == "HttpApi" and event["Properties"].get("Auth") != {"Authorizer": "NONE"}
+    }
+    behind = {
+        name: integration["IntegrationUri"]["Fn::GetAtt"][0]
+        for name, integration in template.resources("AWS::ApiGatewayV2::Integration").items()
+    }
+    routes = template.resources("AWS::ApiGatewayV2::Route").values()
+    assert {(r["RouteKey"], behind[r["Target"]["Fn::Sub"][15:-1]]) for r in routes} == keyed
+    assert {r["AuthorizationType"] for r in routes} == {"JWT"}
+    allowed = {p["FunctionName"]["Ref"] for p in template.resources("AWS::Lambda::Permission").values()}
+    assert allowed == {name for _, name in keyed}
