@@ -58,9 +58,10 @@ openapi: setup
 
 # needs a running service: make run, and its key in STRANDLINE_KEY
 fuzz: export STRANDLINE_URL ?= http://127.0.0.1:8787
+fuzz: export PYTHONPATH := $(CURDIR)
 fuzz: setup
 	$(BIN)/schemathesis --config-file infra/openapi/schemathesis.toml run infra/openapi.json \
-	  -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
+	  -H "X-API-Key: $(STRANDLINE_KEY)" -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
 
 bench: setup
 	$(BIN)/python -m tests.perf
