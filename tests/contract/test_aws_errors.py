@@ -241,6 +241,7 @@ def test_conditional_writes_of_items_are_sent_once(answer: Answer, meaning: type
         lambda: table.put({"pk": "p", "sk": "s"}, when={"pk": None}),
         lambda: table.update("p", "s", {"a": 1}, when={"a": 0}),
         lambda: table.delete("p", "s", when={"a": 0}),
+        lambda: table.add("p", "s", "n", 1, values={}),  # repeated, it would count twice
     ]
     for write in writes:
         wire.sent.clear()

@@ -74,6 +74,19 @@ def test_update_creates(table: Items) -> None:
     assert table.get("p", "s") == _item(a=1)
 
 
+def test_add_begins_at_nothing_and_answers_the_sum(table: Items) -> None:
+    assert table.add("p", "s", "n", 3, values={"expires_at": 1}) == 3
+    assert table.add("p", "s", "n", 2, values={"expires_at": 9}) == 5
+    assert table.add("p", "s", "n", -10, values={}) == -5
+    assert table.get("p", "s") == _item(n=-5, expires_at=9)
+
+
+def test_add_leaves_the_other_attributes(table: Items) -> None:
+    table.put(_item(size=1, a="x", b=[1]))
+    assert table.add("p", "s", "size", 1, values={"a": None}) == 2
+    assert table.get("p", "s") == _item(size=2, a=None, b=[1])
+
+
 def test_delete(table: Items) -> None:
     table.put(_item(a=1))
     table.put(_item("t"))
@@ -207,6 +220,15 @@ def test_one_winner_of_sixteen_claims(atomic_backend: Backend) -> None:
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(claim, range(16))) == 1
+
+
+def test_no_addition_is_lost(atomic_backend: Backend) -> None:
+    """Every caller hears another sum, so that each knows which part is its own."""
+    table = atomic_backend.items()
+    with ThreadPoolExecutor(8) as pool:
+        sums = list(pool.map(lambda _: table.add("p", "s", "n", 2, values={"v": 1}), range(40)))
+    assert sorted(sums) == list(range(2, 82, 2))
+    assert table.get("p", "s") == _item(n=80, v=1)
 
 
 def test_no_update_is_lost(atomic_backend: Backend) -> None:

@@ -13,7 +13,7 @@ MAX_ITEM_BYTES = 400 * 1024
 
 
 class MemoryItems:
-    """`ports.Items`. Operations for `faults` and `calls`: get, put, update, delete, query."""
+    """`ports.Items`. Operations for `faults` and `calls`: get, put, update, add, delete, query."""
 
     def __init__(self) -> None:
         self.faults = Faults()
@@ -45,6 +45,18 @@ class MemoryItems:
         self.faults.run(
             "update", lambda: self._write(pk, sk, {**values, "pk": pk, "sk": sk}, when, whole=False)
         )
+
+    def add(self, pk: str, sk: str, name: str, number: int, *, values: Item) -> int:
+        def grow() -> int:
+            with self._lock:
+                row = self._rows.get((pk, sk), {"pk": pk, "sk": sk})
+                total: int = row.get(name, 0) + number
+                grown = row | deepcopy(dict(values)) | {name: total}
+                _validate(grown)
+                self._rows[pk, sk] = grown
+                return total
+
+        return self.faults.run("add", grow)
 
     def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
         def remove() -> None:

@@ -96,7 +96,7 @@ class Service:
 
     def cold(self) -> None:
         """Every function starts anew and remembers nothing."""
-        for made in (wiring.services, wiring.library, settings.settings):
+        for made in (wiring.services, wiring.library, wiring.quotas, settings.settings):
             made.cache_clear()
         self._patch.setattr(authorizer, "_remembered", authorizer.Remembered())
 

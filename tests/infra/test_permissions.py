@@ -201,7 +201,7 @@ def deployment() -> Iterator[Deployment]:
 
 def forget() -> None:
     """What warm functions remember."""
-    for remembered in (settings.settings, wiring.services, wiring.library):
+    for remembered in (settings.settings, wiring.services, wiring.library, wiring.quotas):
         remembered.cache_clear()
 
 

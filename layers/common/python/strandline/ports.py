@@ -167,6 +167,10 @@ class Items(Protocol):
     def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
         """Sets these attributes and leaves the others; creates the item when it is not there."""
 
+    def add(self, pk: str, sk: str, name: str, number: int, *, values: Item) -> int:
+        """Adds to a number (0 when it is absent) and sets `values`, in one step; answers the sum. Creates the item when
+        it is not there. Sent once: after Ambiguous it may have happened or not."""
+
     def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
         """Removes the item; nothing there is success."""
 

@@ -54,18 +54,30 @@ class DynamoItems:
             request.pop("ExpressionAttributeNames", {}),
             request.pop("ExpressionAttributeValues", {}),
         )
-        for n, (name, value) in enumerate(values.items()):
-            names[f"#v{n}"], places[f":v{n}"] = name, _typed(value)
-        settings = ", ".join(f"#v{n} = :v{n}" for n in range(len(values)))
+        settings = _settings(values, names, places)
         with aws.store_errors(_REFUSALS):
             self._writer(when).update_item(
                 TableName=self._table,
                 Key=_key(pk, sk),
-                UpdateExpression=f"SET {settings}",
+                UpdateExpression=settings,
                 ExpressionAttributeNames=names,
                 ExpressionAttributeValues=places,
                 **request,
             )
+
+    def add(self, pk: str, sk: str, name: str, number: int, *, values: Item) -> int:
+        names, places = {"#n": name}, {":n": _typed(number)}
+        settings = _settings(values, names, places)
+        with aws.store_errors(_REFUSALS):
+            answer = self._once.update_item(
+                TableName=self._table,
+                Key=_key(pk, sk),
+                UpdateExpression=f"ADD #n :n {settings}".rstrip(),
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues=places,
+                ReturnValues="UPDATED_NEW",
+            )
+        return int(_plain_item(answer["Attributes"])[name])
 
     def delete(self, pk: str, sk: str, *, when: Item | None = None) -> None:
         with aws.store_errors(_REFUSALS):
@@ -88,6 +100,14 @@ class DynamoItems:
             )
         last: Any = answer.get("LastEvaluatedKey")
         return Page([_plain_item(item) for item in answer["Items"]], last[order.by]["S"] if last else None)
+
+
+def _settings(values: Item, names: dict[str, Any], places: dict[str, Any]) -> str:
+    """The part of an update that sets these attributes; their names and values join the request's."""
+    for n, (name, value) in enumerate(values.items()):
+        names[f"#v{n}"], places[f":v{n}"] = name, _typed(value)
+    terms = ", ".join(f"#v{n} = :v{n}" for n in range(len(values)))
+    return f"SET {terms}" if terms else ""
 
 
 def _condition(when: Item) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from strandline.domain.errors import (
     NotFound,
     PayloadTooLarge,
     PermissionDenied,
+    ResourceExhausted,
     StrandlineError,
     Unauthenticated,
     Unavailable,
@@ -36,7 +37,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 Errors = tuple[type[StrandlineError], ...]
 
 JSON = "application/json"
-EVERYWHERE: Errors = (InvalidArgument, Unauthenticated, PermissionDenied, StrandlineError, Unavailable)
+EVERYWHERE: Errors = (
+    InvalidArgument,
+    Unauthenticated,
+    PermissionDenied,
+    ResourceExhausted,
+    StrandlineError,
+    Unavailable,
+)
 WITH_BODY: Errors = (PayloadTooLarge, IdempotencyMismatch, Aborted)
 WITH_NAME: Errors = (NotFound,)
 

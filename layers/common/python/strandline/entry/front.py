@@ -7,6 +7,8 @@ from typing import Any
 
 from strandline.entry.http import Event, answering
 from strandline.entry.identity import identify
+from strandline.entry.settings import settings
+from strandline.entry.wiring import quotas
 from strandline.pipeline.services import Services
 from strandline.storage.layout import User
 
@@ -47,6 +49,9 @@ def _names_telemetry(event: Event) -> bool:
 
 
 def _admitted(event: Event, owner: User, services: Known, action: Action) -> Answer:
+    limit = settings().requests_per_minute
+    if limit:
+        quotas().admit(owner.account_id, limit)
     if "idempotency-key" not in (event.get("headers") or {}):
         return action()
     from strandline.entry.replay import METHODS, once

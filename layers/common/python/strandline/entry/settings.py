@@ -77,6 +77,7 @@ class Settings(ModelSettings):
     )
     max_receives: int = Field(default=5, ge=1, alias="STRANDLINE_MAX_RECEIVES")
     heal_seconds: int = Field(default=900, ge=1, alias="STRANDLINE_HEAL_SECONDS")
+    requests_per_minute: int = Field(default=0, ge=0, alias="STRANDLINE_REQUESTS_PER_MINUTE")
     memory_mb: int = Field(default=1024, ge=128, alias="AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
     redaction: Redaction = Field(default=Redaction.REDACT, alias="STRANDLINE_REDACTION")
     auto_commit_default: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_DEFAULT_ENABLED")

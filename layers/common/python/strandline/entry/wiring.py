@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from strandline.adapters.language_model import Endpoint
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
+<<<<<<< HEAD
     from strandline.ports import Embedder
+=======
+    from strandline.storage.quotas import Quotas
+>>>>>>> cc05421 (Limit an account's requests per minute: handed out to functions in chunks by an atomic addition)
 
 
 class RuleModel:
@@ -103,6 +107,15 @@ def services() -> Services:
     """The services of this function, made once per warm environment."""
     config = settings()
     return Services(ports(config), config.rules)
+
+
+@cache
+def quotas() -> "Quotas":
+    """The limits of this function's accounts; a deployment without limits goes without the import."""
+    from strandline.storage.quotas import Quotas
+
+    known = services()
+    return Quotas(known.items, known.accounts, known.clock)
 
 
 @cache

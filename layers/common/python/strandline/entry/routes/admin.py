@@ -56,7 +56,8 @@ class AddKey(BaseModel):
 
 
 class ChangeSettings(BaseModel):
-    """`requests_per_minute` of all the account's users together; 0 is no limit, null the deployment's setting."""
+    """`requests_per_minute` of all the account's users together; 0 is no limit, null the deployment's setting.
+    Heeded within a minute, while the deployment has a limit (`RequestsPerMinute`) at all."""
 
     model_config = ConfigDict(extra="forbid")
 
