@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from strandline.adapters.language_model import Endpoint
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
-<<<<<<< HEAD
     from strandline.ports import Embedder
-=======
     from strandline.storage.quotas import Quotas
->>>>>>> cc05421 (Limit an account's requests per minute: handed out to functions in chunks by an atomic addition)
 
 
 class RuleModel:
