@@ -114,11 +114,17 @@ class Client(Connection):
         return cast(ToolResultText, self._get(path, offset=offset, limit=limit))
 
     def search_tool_result(
-        self, session_id: str, result_id: str, query: str, *, limit: int | None = None
+        self,
+        session_id: str,
+        result_id: str,
+        query: str,
+        *,
+        limit: int | None = None,
+        context_chars: int | None = None,
     ) -> list[ToolResultHit]:
-        """Where a text stands in a tool output, with what is around it."""
+        """Where a text stands in a tool output, with `context_chars` characters of what is around it."""
         path = session_path(session_id, f"/tool-results/{segment(result_id)}/search")
-        return cast(list[ToolResultHit], self._get(path, q=query, limit=limit))
+        return cast(list[ToolResultHit], self._get(path, q=query, limit=limit, context_chars=context_chars))
 
     # ---- tasks -----------------------------------------------------------------------------------------
 

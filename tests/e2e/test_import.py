@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -52,8 +53,20 @@ def log(client: httpx.Client, session_id: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.fixture
+def client(local_run: LocalRun) -> Iterator[httpx.Client]:
+    """A user of this test's own, whose name is in the client's headers."""
+    with local_run.client(f"importer-{uuid4().hex[:8]}", account="default") as client:
+        yield client
+
+
+def me(client: httpx.Client) -> tuple[str, str]:
+    """The command line's option to act as the client's user."""
+    return "--user", client.headers["X-Strandline-User"]
+
+
 def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
-    local_run: LocalRun, tmp_path: Path
+    local_run: LocalRun, client: httpx.Client, tmp_path: Path
 ) -> None:
     path = tmp_path / "long.jsonl"
     conversations = [
@@ -61,8 +74,7 @@ def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
         for s in range(SESSIONS)
     ]
     path.write_text("\n".join(map(json.dumps, conversations)), encoding="utf-8")
-    client = local_run.client("killed", account="default")
-    command = ("--user", "killed", "import", str(path), "--jobs", "2", "--no-wait")
+    command = (*me(client), "import", str(path), "--jobs", "2", "--no-wait")
     before = 0
     for resume in ((), ("--resume",), ("--resume",)):
         with started(local_run, *command, *resume) as process:
@@ -72,7 +84,7 @@ def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
         before = eventually(lambda: stored(client))
         assert before < SESSIONS * MESSAGES
 
-    done = strandline(local_run, "--user", "killed", "import", str(path), "--resume")
+    done = strandline(local_run, *me(client), "import", str(path), "--resume")
     assert done["sessions"] == SESSIONS
     assert done["messages_stored"] + done["duplicates"] == SESSIONS * MESSAGES
     assert done["duplicates"] >= before
@@ -81,7 +93,7 @@ def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
         found = log(client, f"talk-{s}")
         assert [message["content"] for message in found] == [f"{s}/{m}" for m in range(MESSAGES)]
         assert [message["seq"] for message in found] == list(range(1, MESSAGES + 1))
-    again = strandline(local_run, "--user", "killed", "import", str(path), "--resume")
+    again = strandline(local_run, *me(client), "import", str(path), "--resume")
     assert (again["messages_stored"], again["tasks"]["started"]) == (0, 0)
 
 
@@ -96,11 +108,10 @@ def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
     ],
 )
 def test_real_exports_go_in_whole_and_once(
-    local_run: LocalRun, name: str, sessions: int, messages: int
+    local_run: LocalRun, client: httpx.Client, name: str, sessions: int, messages: int
 ) -> None:
-    user = f"reader-{messages}"
     for new in (messages, 0):
-        done = strandline(local_run, "--user", user, "import", str(DATA / name))
+        done = strandline(local_run, *me(client), "import", str(DATA / name))
         assert (done["sessions"], done["messages_stored"], done["duplicates"]) == (
             sessions,
             new,
@@ -110,9 +121,9 @@ def test_real_exports_go_in_whole_and_once(
 
 
 @SHARED
-def test_a_tool_and_its_result_are_read_back_as_they_were(local_run: LocalRun) -> None:
-    strandline(local_run, "--user", "coder", "import", str(DATA / "formats/representative_messages.jsonl"))
-    found = log(local_run.client("coder", account="default"), "test_session")
+def test_a_tool_and_its_result_are_read_back_as_they_were(local_run: LocalRun, client: httpx.Client) -> None:
+    strandline(local_run, *me(client), "import", str(DATA / "formats/representative_messages.jsonl"))
+    found = log(client, "test_session")
     assert [message["id"] for message in found] == [f"msg_{n:03d}" for n in range(1, 12)]
     call, answer = found[7]["parts"][0], found[8]["parts"][0]
     assert (call["tool_name"], call["tool_status"]) == ("Bash", "pending")
@@ -132,9 +143,11 @@ def lines(process: subprocess.Popen[bytes], count: int) -> list[Any]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_a_session_is_watched_from_before_it_exists_until_ctrl_c(local_run: LocalRun) -> None:
-    command = ("--user", "watcher", "--json", "watch", "later", "--interval", "0.1")
-    with local_run.client("watcher", account="default") as client, started(local_run, *command) as process:
+def test_a_session_is_watched_from_before_it_exists_until_ctrl_c(
+    local_run: LocalRun, client: httpx.Client
+) -> None:
+    command = (*me(client), "--json", "watch", "later", "--interval", "0.1")
+    with started(local_run, *command) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == b"waiting for session later\n"
         for n in range(3):
@@ -153,10 +166,9 @@ def test_a_session_is_watched_from_before_it_exists_until_ctrl_c(local_run: Loca
     assert [message["seq"] for message in seen] == list(range(1, 152))
 
 
-def test_a_task_is_listed_once_it_has_begun(local_run: LocalRun) -> None:
-    me = ("--user", "worker")
-    strandline(local_run, *me, "send", "talk", "I moved to Oslo last week.")
-    done = strandline(local_run, *me, "commit", "talk", "--wait")
-    (task,) = strandline(local_run, *me, "tasks", "ls", "--session", "talk")
+def test_a_task_is_listed_once_it_has_begun(local_run: LocalRun, client: httpx.Client) -> None:
+    strandline(local_run, *me(client), "send", "talk", "I moved to Oslo last week.")
+    done = strandline(local_run, *me(client), "commit", "talk", "--wait")
+    (task,) = strandline(local_run, *me(client), "tasks", "ls", "--session", "talk")
     assert (task["task_id"], task["status"]) == (done["task_id"], "completed")
-    assert strandline(local_run, *me, "tasks", "ls", "--status", "failed") == []
+    assert strandline(local_run, *me(client), "tasks", "ls", "--status", "failed") == []

@@ -4,8 +4,7 @@
     name of a user -> peer                                     developer -> system
 
 Logs of agents that hold such messages as `traj` or `history` are read as well, and ChatGPT's data export.
-`chat` says what becomes of ids and
-times, `openai_parts` what of contents.
+`chat` says what becomes of ids and times, `openai_parts` what of contents.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

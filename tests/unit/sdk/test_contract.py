@@ -37,7 +37,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "archive": lambda c: c.archive("a", "archive_001"),
     "tool_results": lambda c: list(c.tool_results("a")),
     "tool_result": lambda c: c.tool_result("a", "t", offset=1, limit=2),
-    "search_tool_result": lambda c: c.search_tool_result("a", "t", "x", limit=2),
+    "search_tool_result": lambda c: c.search_tool_result("a", "t", "x", limit=2, context_chars=9),
     "tasks": lambda c: list(c.tasks(task_type="t", status="failed", resource_id="a")),
     "task": lambda c: c.task("t"),
     "retry_task": lambda c: c.retry_task("t"),
