@@ -254,6 +254,17 @@ def read(made: Deployment) -> None:
     made.ask("GET", "/sessions/unknown", expected=404)
     for what in ({"query": "sailing"}, {"query": "sailing", "context_type": "message", "session_id": "s"}):
         assert made.ask("POST", "/search/find", what)["total"]
+    look_around(made)
+
+
+def look_around(made: Deployment) -> None:
+    """The tree of addresses, and what a session used."""
+    for uri in ("viking://", "viking://~/memories", "viking://~/sessions", "viking://session/s"):
+        for route in ("fs/ls", "fs/tree", "fs/stat", "content/abstract", "content/overview"):
+            made.ask("GET", f"/{route}?uri={uri}")
+    row = made.ask("GET", "/memories?view=full")[0]
+    made.ask("GET", f"/content/read?uri={row['uri']}")
+    assert made.ask("POST", "/sessions/s/used", {"contexts": [row["uri"]]})["contexts_used"] == 1
 
 
 def change(made: Deployment) -> None:
