@@ -297,3 +297,12 @@ def test_an_acting_peer_that_is_none(ann: Client, peer: str) -> None:
     answer = ann.acting(x_openviking_actor_peer=peer).get("/fs/ls", uri=MEMORIES)
     assert answer.refusal == (400, "INVALID_ARGUMENT")
     assert "Actor-Peer" in answer.error["message"]
+
+
+@pytest.mark.parametrize("name", ["%2e%2e", "%2F", "你好 💾", "a#b", "archives", "~"])
+def test_any_session_is_where_it_is_listed(alice: Client, name: str) -> None:
+    alice.append(name, "hello")
+    (node,) = alice.get("/fs/ls", uri=f"{ROOT}/sessions").result
+    assert node["name"] == name
+    assert paths(alice, "ls", node["uri"]) == ["archives"]
+    assert alice.get("/fs/stat", uri=node["uri"]).result["uri"] == node["uri"]

@@ -173,3 +173,13 @@ def test_paths_that_climb_or_break_are_refused(path: str) -> None:
 def test_a_key_that_s3_cannot_hold_is_refused() -> None:
     with pytest.raises(InvalidArgument):
         User("a" * 128, "u" * 128).memory("/".join(["x" * 256] * 3))
+
+
+@given(REF)
+def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
+    owner, life = layout.user_of(ref), Life(ref)
+    assert owner.usage.startswith(owner.prefix) and life.usage.startswith(life.prefix)
+    for key in (owner.usage, life.usage):
+        assert layout.is_superseded(key)
+        assert layout.memory_path(key) is None and layout.session_of_head(key) is None
+    assert not layout.is_superseded(owner.memory("topics/used.json"))

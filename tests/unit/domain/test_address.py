@@ -29,6 +29,10 @@ OWN = ("user", "ann")
         ("viking://~/peers/Bob/memories/profile.md", (*OWN, "memories", "peers", "Bob", "profile.md")),
         ("viking://session/s", (*OWN, "sessions", "s")),
         (
+            "viking://session/%2e%2e",
+            (*OWN, "sessions", "%2e%2e"),
+        ),  # taken literally, it is an id like any other
+        (
             "viking://user/ann/sessions/s/archives/archive_001",
             (*OWN, "sessions", "s", "archives", "archive_001"),
         ),

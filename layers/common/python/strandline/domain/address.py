@@ -17,6 +17,8 @@ SCHEME = "viking://"
 MAX_CHARS = 2048
 _OWN = frozenset("memories peers privacy resources sessions skills".split())
 _SCOPES = ("user", "session", "~", "resources", "agent")
+PLAIN_PARTS = "it has no empty parts, no '.' or '..', no backslash and no control characters"
+_CLIMBING = ("", ".", "..")
 _NEVER = frozenset("\\\x7f") | frozenset(map(chr, range(32)))
 
 Place = tuple[str, ...]  # the segments below viking://, short forms spelled out
@@ -48,13 +50,9 @@ def _segments(uri: str) -> list[str]:
         raise invalid(uri, f"it may have {MAX_CHARS} characters")
     below = uri[len(SCHEME) :].rstrip("/")
     parts = below.split("/") if below else []
-    if any(_climbs(part) for part in parts):
-        raise invalid(uri, "it has no empty parts, no '.' or '..', no backslash and no control characters")
+    if any(part in _CLIMBING or not _NEVER.isdisjoint(part) for part in parts):
+        raise invalid(uri, PLAIN_PARTS)
     return parts
-
-
-def _climbs(part: str) -> bool:
-    return unquote(unquote(part)) in ("", ".", "..") or not _NEVER.isdisjoint(part)
 
 
 def _below(uri: str, parts: list[str], user_id: str) -> list[str] | None:
@@ -73,9 +71,11 @@ def _canonical(uri: str, own: list[str]) -> list[str]:
         peer, rest = own[1:2], own[2:]
         if rest and rest[0] != "memories":
             raise missing(uri)
-        return ["memories", "peers", *peer, *rest[1:]]
+        own = ["memories", "peers", *peer, *rest[1:]]
     if own and own[0] not in ("memories", "sessions"):
         raise missing(uri)
+    if own[:1] == ["memories"] and any(unquote(unquote(part)) in _CLIMBING for part in own):
+        raise invalid(uri, PLAIN_PARTS)
     return own
 
 

@@ -167,7 +167,7 @@ def owner_of(key: str) -> User:
 
 
 def area(key: str) -> str:
-    """`sessions`, `memories`, `index` or `journal`: what a key of a user's is part of."""
+    """`sessions`, `memories`, `index`, `journal`, `used.json` …: what a key of a user's is part of."""
     return key.split("/", 4)[3]
 
 
