@@ -164,15 +164,14 @@ def test_a_session_begun_while_its_namesake_is_erased_loses_nothing() -> None:  
 def delete_by_halves(world: World) -> None:
     """The gravestone stands, and what it covers is left to the queue."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remains, "PAGES", 0)
-        patch.setattr(session, "Pages", lambda: remains.Pages(0))
+        patch.setattr(session, "Allowance", lambda: remains.Allowance(0))
         assert not session.delete(world.services(), ALICE, "s").complete
 
 
 def test_what_one_request_cannot_do_the_queue_does(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.remember("s", "tea: cinnamon")
     world.objects._page = 2
-    monkeypatch.setattr(session, "Pages", lambda: remains.Pages(2))
+    monkeypatch.setattr(session, "Allowance", lambda: remains.Allowance(3))
 
     done = session.delete(world.services(), ALICE, "s")
 
@@ -228,3 +227,23 @@ def test_the_vectors_of_what_was_said_go_at_once(embedding: Embedding) -> None:
 
 def vectors(world: World, key: str) -> dict[bytes, bytes]:
     return dict(VectorsCodec().decode(world.body(key))[0].rows)
+
+
+def test_a_successor_that_never_rests_does_not_keep_its_namesake_from_being_erased(world: World) -> None:
+    live(world)
+    delete_by_halves(world)
+    count = 0
+
+    def write() -> None:
+        nonlocal count
+        count += 1
+        world.append("s", f"new: {count}", ids=f"n{count}-")
+        world.objects.faults.after("versions_below", write)
+
+    world.objects.faults.after("versions_below", write)
+    world.erase_next()
+
+    assert len(world.erase_queue) == 0
+    assert count < 10
+    assert quoting(world, "green tea") == []
+    assert [text for _, text in world.log("s")] == [f"new: {n}" for n in range(1, count + 1)]

@@ -27,7 +27,7 @@ from strandline.domain.errors import Conflict, Unavailable
 from strandline.domain.names import encode
 from strandline.domain.times import stamp
 from strandline.pipeline.library import Library
-from strandline.pipeline.remains import Erased, Pages, clear_grave, erase_life
+from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_life
 from strandline.ports import ConditionFailed, StoreError
 from strandline.storage.holdings import Holding, holdings
 from strandline.storage.layout import User, account_prefix, owner_of, user_of
@@ -59,7 +59,7 @@ def _session(services: Library, request: EraseRequested) -> bool:
     found = services.heads.read(user_of(whose).head(whose.session_id))
     if found and found.value.incarnation == whose.incarnation and not found.value.buried_at:
         return True  # it lives: the delete died before it became true
-    erase_life(services, whose, Pages(), done)
+    erase_life(services, whose, Allowance(), done)
     if done.complete:
         clear_grave(services, whose, services.clock.now())
     return done.complete

@@ -2,12 +2,12 @@
 
 First what can be seen (the lines in the message index and their vectors, its tasks, its line in the session list),
 then what is stored: every version of its segments, archives and tool results, the old heads below its gravestone, and
-the old versions of the message index and its vectors, which quote it. All of it may be repeated, and stops when its
-pages are used up.
+the old versions of the message index and its vectors, which quote it. All of it may be repeated, and stops when no
+more is allowed.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -19,19 +19,18 @@ from strandline.ports import ConditionFailed, IfMatch
 from strandline.storage.holdings import erase_page
 from strandline.storage.layout import Life, user_of
 
-PAGES = 5  # of a thousand versions, each a second or two, in the 29 that a request has
+AT_ONCE = 5_000  # versions: a thousand take a second or two, and a request has 29
 GRAVESTONE_KEPT = timedelta(hours=24)
 
 
-class Pages:
-    """How much one call may still do."""
+class Allowance:
+    """How many versions one call may still erase."""
 
-    def __init__(self, left: int = PAGES) -> None:
-        self._left = left
+    def __init__(self, left: int = AT_ONCE) -> None:
+        self.left = left
 
-    def take(self) -> bool:
-        self._left -= 1
-        return self._left >= 0
+    def spend(self, gone: Sequence[object]) -> None:
+        self.left -= len(gone)
 
 
 @dataclass
@@ -42,27 +41,27 @@ class Erased:
     complete: bool = False
 
 
-Part = Callable[[Library, SessionRef, Counter[str], Pages], bool]
+Part = Callable[[Library, SessionRef, Counter[str], Allowance], bool]
 
 
-def erase_life(services: Library, whose: SessionRef, pages: Pages, into: Erased) -> Mapping[str, int]:
-    """Erases one life of a session as far as the pages go, and counts into `into` as it does.
+def erase_life(services: Library, whose: SessionRef, allowed: Allowance, into: Erased) -> Mapping[str, int]:
+    """Erases one life of a session as far as is allowed, and counts into `into` as it does.
 
     Raises StoreError, Unavailable, Aborted: what was counted is gone, repeating goes on.
     """
     parts: tuple[Part, ...] = (_found_lines, _tasks, _objects, _old_heads, _old_indexes)
-    into.complete = all(part(services, whose, into.counts, pages) for part in parts)
+    into.complete = all(part(services, whose, into.counts, allowed) for part in parts)
     return into.counts
 
 
-def _found_lines(services: Library, whose: SessionRef, _counts: Counter[str], _pages: Pages) -> bool:
+def _found_lines(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:
     forget_messages(services, user_of(whose), whose.incarnation)
     forget_vectors(services, user_of(whose), "messages")
     services.sessions.forget(whose)
     return True
 
 
-def _tasks(services: Library, whose: SessionRef, counts: Counter[str], _pages: Pages) -> bool:
+def _tasks(services: Library, whose: SessionRef, counts: Counter[str], _allowed: Allowance) -> bool:
     owner = user_of(whose)
     after: str | None = None
     while True:
@@ -76,9 +75,10 @@ def _tasks(services: Library, whose: SessionRef, counts: Counter[str], _pages: P
             return True
 
 
-def _objects(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
-    while pages.take():
+def _objects(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
+    while allowed.left > 0:
         gone = erase_page(services.objects, Life(whose).prefix)
+        allowed.spend(gone)
         counts["versions"] += len(gone)
         counts["objects"] += sum(version.latest and not version.deleted for version in gone)
         if not gone:
@@ -86,24 +86,26 @@ def _objects(services: Library, whose: SessionRef, counts: Counter[str], pages: 
     return False
 
 
-def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
-    return _old_versions(services, user_of(whose).head(whose.session_id), counts, pages)
+def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
+    return _old_versions(services, user_of(whose).head(whose.session_id), counts, allowed)
 
 
-def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], pages: Pages) -> bool:
+def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
     owner = user_of(whose)
     indexes = (owner.index("messages"), owner.vectors("messages"))
-    return all(_old_versions(services, key, counts, pages) for key in indexes)
+    return all(_old_versions(services, key, counts, allowed) for key in indexes)
 
 
-def _old_versions(services: Library, key: str, counts: Counter[str], pages: Pages) -> bool:
-    """Every version of the key but the latest: whoever's that is, it is not touched."""
-    while pages.take():
+def _old_versions(services: Library, key: str, counts: Counter[str], allowed: Allowance) -> bool:
+    """Every version of the key but the latest: whoever's that is, it is not touched. Once through: a successor may
+    go on making old versions, of itself."""
+    while allowed.left > 0:
         found = services.objects.versions_below(key)
         old = [version for version in found.versions if version.key == key and not version.latest]
         services.objects.erase(old)
+        allowed.spend(old)
         counts["versions"] += len(old)
-        if not old:
+        if found.next is None or found.next[0] != key:
             return True
     return False
 

@@ -22,7 +22,7 @@ from strandline.domain.times import parse, stamp
 from strandline.pipeline.append import list_winner, new_head, note
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.library import Library
-from strandline.pipeline.remains import Erased, Pages, erase_life
+from strandline.pipeline.remains import Allowance, Erased, erase_life
 from strandline.pipeline.services import Services
 from strandline.ports import Page, StoreError
 from strandline.storage.document import Change
@@ -158,7 +158,7 @@ def _erase(services: Library, whose: SessionRef) -> Erased:
     """What a store that does not answer leaves is erased later: the session is gone all the same."""
     done = Erased()
     with suppress(StoreError, Unavailable, Aborted):
-        erase_life(services, whose, Pages(), done)
+        erase_life(services, whose, Allowance(), done)
     if not done.complete:
         with suppress(StoreError):
             services.erase_queue.send(EraseRequested(scope="session", session=whose))
