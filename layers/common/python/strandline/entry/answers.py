@@ -12,13 +12,15 @@
 
 The result is named by its type: a TypedDict of entry/results, or anything else that pydantic has a schema for. Errors
 are named by their classes; what every route may answer (`errors_of`) is not repeated. Here both are only noted, so a
-declaration costs a cold start nothing; entry/openapi makes schemas of them when somebody asks. A test holds what
-the handlers really answer against them (tests/handlers/test_answers.py).
+declaration costs a cold start nothing; entry/openapi makes schemas of them when somebody asks. Every answer
+in tests/handlers is held against them (tests/handlers/declared.py).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from typing_extensions import TypedDict, Unpack
 
 from strandline.domain.errors import (
     Aborted,
@@ -66,13 +68,24 @@ class Answers:
 declared: dict[Callable[..., Any], Answers] = {}
 
 
-def answers(result: Any, *errors: type[StrandlineError], **how: Any) -> Callable[[F], F]:
+class Around(TypedDict, total=False):
+    """What stands around a result, as in `Answers`."""
+
+    paged: bool
+    etag: bool
+    bare: bool
+    listed: bool
+    media: str
+    headers: tuple[str, ...]
+
+
+def answers(result: Any, *errors: type[StrandlineError], **around: Unpack[Around]) -> Callable[[F], F]:
     """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `listed`: `has_more`; `etag`: the answer
     has that header; `bare`: no envelope, no key needed and no error expected; `media`: the result alone, as that;
     `headers`: those of the request that are its own, by their names in openapi/parts.py."""
 
     def note(route: F) -> F:
-        declared[route] = Answers(result, errors, **how)
+        declared[route] = Answers(result, errors, **around)
         return route
 
     return note
