@@ -207,7 +207,7 @@ class Message:
 
 _SPEAKER = re.compile(r'<speaker id="([^"]*)" role="([^"]*)" name="([^"]*)"/>')
 _MESSAGE = re.compile(
-    r'<message seq="(\d+)" speaker="([^"]*)" at="([^"]*)">([^<]*)(?:<cut [^>]*/>)?</message>'
+    r'<message seq="(\d+)" speaker="([^"]*)" at="([^"]*)"(?: gives="orders")?>([^<]*)(?:<cut [^>]*/>)?</message>'
 )
 
 

@@ -62,8 +62,10 @@ def read_candidates(services: Services, life: Life, number: int) -> Candidates |
     body = fetch(services.objects, life.archive_file(number, "candidates.json"))
     try:
         return None if body is None else Candidates.model_validate_json(body)
-    except ValidationError as error:
-        raise ExtractionFailed("the archive's candidates cannot be read", final=True) from error
+    except ValidationError:
+        raise ExtractionFailed(
+            "the archive's candidates cannot be read", final=True
+        ) from None  # it would quote them
 
 
 def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:

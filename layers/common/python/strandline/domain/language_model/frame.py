@@ -17,6 +17,9 @@ MAX_TURN_CHARS = 60_000
 
 MAX_NAME_CHARS = 120
 
+INJECTION = "injection"
+"""The flag of a message that was found to speak to models when it was stored."""
+
 UNSEEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff"
@@ -50,7 +53,8 @@ def _speaker(speaker: Speaker) -> str:
 
 def _message(turn: Turn, label: str) -> str:
     at = f"{turn.at:%A} {turn.at.isoformat(timespec='minutes')}"
-    return f'<message seq="{turn.seq}" speaker="{label}" at="{at}">{"".join(_shown(turn.text))}</message>'
+    warning = ' gives="orders"' if INJECTION in turn.flags else ""
+    return f'<message seq="{turn.seq}" speaker="{label}" at="{at}"{warning}>{"".join(_shown(turn.text))}</message>'
 
 
 def _shown(text: str) -> Iterator[str]:
