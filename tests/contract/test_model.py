@@ -4,6 +4,7 @@ Bedrock is botocore's own client, so the request is what Bedrock would be sent a
 """
 
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -189,6 +190,14 @@ def test_the_tokens_and_calls_it_cost(setting: Setting) -> None:
 def test_an_answer_that_nothing_needs_remembering_is_valid(setting: Setting) -> None:
     extraction = setting.extract(chat.says(Notes().answer))
     assert (extraction.proposals, extraction.dropped) == ((), ())
+
+
+def test_no_key_and_no_content_is_logged(setting: Setting, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    setting.extract(chat.fails(503), chat.breaks_off, chat.listens(chat.remembers))
+    assert "answered (complete) after 3 calls: 100 tokens in, 20 out" in caplog.text
+    assert KEY not in caplog.text
+    assert SECRET_WORD not in caplog.text
 
 
 # ---- answers that are none  # B-C3

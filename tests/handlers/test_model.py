@@ -116,3 +116,19 @@ def test_a_model_that_is_half_configured_stops_no_append(service: Service) -> No
     assert client.append("s", "hello").status == 200
     with pytest.raises(Exception, match="STRANDLINE_MODEL_ID is not set"):
         wiring.language_model(settings.settings())
+
+
+def test_a_model_on_bedrock_by_its_endpoint(service: Service, server: ChatServer) -> None:
+    service.configure(
+        STRANDLINE_MODEL_PROVIDER="bedrock",
+        STRANDLINE_MODEL_ID="eu.anthropic.some-model-v1:0",
+        AWS_ENDPOINT_URL_BEDROCK_RUNTIME=server.url,
+    )
+    service.world.language_model = wiring.language_model(settings.settings())
+    client = service.client()
+    task_id = client.remember("s", *SAID)
+    assert sum(line.startswith("- It is noted") for line in lines(client)) == 2
+    assert client.get(f"/tasks/{task_id}").result["result"]["tokens"]["model"] == (
+        "bedrock:eu.anthropic.some-model-v1:0"
+    )
+    assert [asked.path for asked in server.requests] == ["/model/eu.anthropic.some-model-v1%3A0/converse"]

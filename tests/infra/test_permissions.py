@@ -27,7 +27,9 @@ from strandline.adapters.clock import SystemClock
 from strandline.domain.contracts import SessionRef
 from strandline.domain.times import stamp
 from strandline.entry import settings, wiring
+from strandline.pipeline import reading
 from strandline.storage.records import Due
+from tests.fakes.chat_server import ChatServer, listens, remembers
 
 ROOT = Path(__file__).parents[2]
 KEY_HASH = "0e2d44cd4ea95a6ca7b20d8a1a2e4a09ae9a6d8ff10c0f7a1c1a8b3c5c0f1a2b"
@@ -217,7 +219,24 @@ def live(made: Deployment) -> None:
     fail(made)
     mend(made)
     repeat(made)
+    read_in_parts(made)
     erase(made)
+
+
+def read_in_parts(made: Deployment) -> None:
+    """A language model takes so long for each part of an archive that the next one waits for another delivery."""
+    with ChatServer(listens(remembers)) as server, pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("STRANDLINE_MODEL_PROVIDER", "openai")
+        monkeypatch.setenv("STRANDLINE_MODEL_ID", "some-model")
+        monkeypatch.setenv("STRANDLINE_MODEL_BASE_URL", server.url)
+        monkeypatch.setenv("STRANDLINE_MODEL_PART_TOKENS", "100")
+        monkeypatch.setattr(reading, "_time_for_another", lambda *_: False)
+        forget()
+        made.ask("POST", "/sessions/read/messages/batch", {"messages": TALK * 2})
+        task = made.ask("POST", "/sessions/read/commit", {})["task_id"]
+        made.deliver()
+        assert made.ask("GET", f"/tasks/{task}")["result"]["tokens"]["calls"] == len(server.requests) == 6
+    forget()
 
 
 def erase(made: Deployment) -> None:
@@ -397,9 +416,4 @@ def test_nothing_is_allowed_that_is_not_done(deployment: Deployment, functions: 
             for caller, done, resource in deployment.calls
         )
     }
-    assert {row for row in unused if row[1] != "s3:ListBucket" and row not in unplayed(deployment)} == set()
-
-
-def unplayed(deployment: Deployment) -> set[tuple[str, str, str]]:
-    """What no step of this life does: the parts of an archive that a language model reads one after the other."""
-    return {("ExtractFunction", "sqs:SendMessage", deployment.names["ExtractQueue.Arn"])}
+    assert {row for row in unused if row[1] != "s3:ListBucket"} == set()
