@@ -3,6 +3,7 @@
 Bedrock is botocore's own client, so the request is what Bedrock would be sent and the answer is parsed as from there.
 """
 
+import contextlib
 import json
 import logging
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 from botocore.config import Config
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from strandline.adapters import keys
 from strandline.adapters.bedrock import Bedrock, Inference
@@ -331,6 +334,64 @@ def test_a_server_that_is_not_there(setting: Setting) -> None:
 @pytest.mark.parametrize("body", [b"<html>gateway</html>", b"", b"{}", b'{"choices":[]}', b'{"choices":7}'])
 def test_an_answer_of_another_protocol(setting: Setting, body: bytes) -> None:
     assert not setting.fails(chat.sends(200, body)).final
+
+
+NEARLY = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 10**6) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    *(
+                        "choices",
+                        "message",
+                        "content",
+                        "tool_calls",
+                        "function",
+                        "arguments",
+                        "usage",
+                        "refusal",
+                    ),
+                    *(
+                        "finish_reason",
+                        "prompt_tokens",
+                        "output",
+                        "stopReason",
+                        "toolUse",
+                        "input",
+                        "inputTokens",
+                    ),
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=15,
+)
+
+
+@pytest.fixture(scope="module")
+def long_running() -> Iterator[ChatServer]:
+    with ChatServer() as running:
+        yield running
+
+
+@settings(max_examples=50, deadline=None)
+@given(one=NEARLY, other=NEARLY)
+def test_any_completion_is_an_extraction_or_a_failed_attempt(
+    long_running: ChatServer, one: Any, other: Any
+) -> None:
+    model = patient(endpoint("openai", long_running, SystemClock()))
+    for body in (
+        one,
+        {"choices": [{"message": one, "finish_reason": other}], "usage": other},
+        {"choices": [{"message": {"tool_calls": one, "content": other}}]},
+    ):
+        long_running.turns = [chat.sends(200, body)]
+        with contextlib.suppress(ExtractionFailed):
+            model.extract(TALK)
 
 
 # ---- OpenAI-compatible only

@@ -9,7 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from strandline.adapters import aws
-from strandline.adapters.language_model import Busy, Rejected, Reply, Stop, busy_or_rejected, seconds
+from strandline.adapters.language_model import Busy, Rejected, Reply, Stop, busy_or_rejected, seconds, tokens
 from strandline.domain.language_model.answer import Answer
 from strandline.domain.language_model.prompt import Prompt
 from strandline.ports import Clock
@@ -64,9 +64,10 @@ class Bedrock:
             raise Busy(f"no answer: {type(error).__name__}") from error
         if "output" not in answer:  # what the SDK makes of half an answer
             raise Busy("its answer broke off")
-        stop = _STOPS.get(answer.get("stopReason"), "complete")
-        usage = answer.get("usage") or {}
-        return Reply(_answer(answer), stop, usage.get("inputTokens", 0), usage.get("outputTokens", 0))
+        try:
+            return _reply(answer)
+        except (TypeError, KeyError, AttributeError):
+            raise Rejected("what it sent is no answer of Converse", final=False) from None
 
     def _request(self, question: Prompt) -> dict[str, Any]:
         said = self._inference
@@ -93,9 +94,15 @@ class Bedrock:
         return busy_or_rejected(aws.status_of(error), aws.code_of(error), wait)
 
 
+def _reply(answer: Mapping[str, Any]) -> Reply:
+    stop = _STOPS.get(answer.get("stopReason", ""), "complete")
+    usage = answer.get("usage") or {}
+    return Reply(_answer(answer), stop, tokens(usage, "inputTokens"), tokens(usage, "outputTokens"))
+
+
 def _answer(answer: Mapping[str, Any]) -> Answer | None:
     """The input of the tool call; of a model that answers in text, the text."""
-    blocks = (answer.get("output") or {}).get("message", {}).get("content") or []
+    blocks = answer["output"]["message"]["content"] or []
     calls = [block["toolUse"]["input"] for block in blocks if "toolUse" in block]
     texts = [block["text"] for block in blocks if "text" in block]
     found = calls or texts

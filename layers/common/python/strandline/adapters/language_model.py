@@ -6,10 +6,10 @@ was asked for is not asked for again here: the attempt has failed, and the queue
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from strandline.domain.errors import AnswerCut, ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript, Usage
@@ -148,6 +148,12 @@ def busy_or_rejected(status: int, what: str, retry_after: float | None) -> Busy 
     if status in (408, 425, 429) or status >= 500:
         return Busy(what, retry_after)
     return Rejected(what, final=status in (400, 413, 422))
+
+
+def tokens(usage: Mapping[str, Any], name: str) -> int:
+    """A count from an answer; 0 where it is none."""
+    count = usage.get(name)
+    return count if type(count) is int and count >= 0 else 0
 
 
 def seconds(header: str | None, now: Callable[[], datetime]) -> float | None:

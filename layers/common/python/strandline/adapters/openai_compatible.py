@@ -14,7 +14,7 @@ import urllib3
 from urllib3.exceptions import HTTPError
 
 from strandline.adapters.keys import Key
-from strandline.adapters.language_model import Busy, Rejected, Reply, Stop, busy_or_rejected, seconds
+from strandline.adapters.language_model import Busy, Rejected, Reply, Stop, busy_or_rejected, seconds, tokens
 from strandline.domain.language_model.answer import Answer
 from strandline.domain.language_model.prompt import Prompt
 from strandline.ports import Clock
@@ -153,7 +153,7 @@ def _reply(given: Any) -> Reply:
         usage = given.get("usage") or {}
         stop = "refused" if message.get("refusal") else _STOPS.get(finish, "complete")
         return Reply(
-            _answer(message), stop, _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
+            _answer(message), stop, tokens(usage, "prompt_tokens"), tokens(usage, "completion_tokens")
         )
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise Rejected("what it sent is no chat completion", final=False) from error
@@ -164,11 +164,6 @@ def _answer(message: Mapping[str, Any]) -> Answer | None:
     calls = message.get("tool_calls") or []
     answer = calls[0]["function"]["arguments"] if calls else message.get("content")
     return answer if isinstance(answer, str | dict) else None
-
-
-def _tokens(usage: Mapping[str, Any], name: str) -> int:
-    count = usage.get(name)
-    return count if isinstance(count, int) and count >= 0 else 0
 
 
 def _word(value: Any) -> str:
