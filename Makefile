@@ -73,7 +73,9 @@ build: export AWS_DEFAULT_REGION ?= us-east-1
 build: export PATH := $(CURDIR)/$(SAM):$(PATH)
 
 build: .venv-sam/.pinned
+	$(SAM)/sam validate --lint
 	$(SAM)/sam build
+	$(SAM)/python infra/sam/layer.py
 
 deploy: build
 	$(SAM)/sam deploy --guided
