@@ -47,6 +47,21 @@ def test_any_body(store: ObjectStore, body: bytes) -> None:
     assert stored.body == body
 
 
+@pytest.mark.parametrize("body", [b"", b"x", b"\x00\xff" * 5, b"0123456789" * 10_000], ids=len)
+def test_the_start_of_an_object(store: ObjectStore, body: bytes) -> None:
+    store.put("k", body)
+    assert store.get_start("k", 10) == body[:10]
+    assert store.get_start("k", 1) == body[:1]
+    assert store.get_start("k", 1_000_000) == body
+
+
+def test_there_is_no_start_of_what_is_not_there(store: ObjectStore) -> None:
+    assert store.get_start("k", 10) is None
+    store.put("k", b"x")
+    store.delete("k")
+    assert store.get_start("k", 10) is None
+
+
 @pytest.mark.parametrize("key", ODD_KEYS)
 def test_odd_keys_stay_themselves(store: ObjectStore, key: str) -> None:
     etag = store.put(key, b"x")

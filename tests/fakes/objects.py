@@ -66,6 +66,9 @@ class MemoryObjects:
             raise KeyError(key)
         return None if stored.etag == etag else stored
 
+    def get_start(self, key: str, size: int) -> bytes | None:
+        return self.faults.run("get", lambda: self._get_start(key, size))
+
     def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
         return self.faults.run("put", lambda: self._put(key, body, when))
 
@@ -142,6 +145,14 @@ class MemoryObjects:
             return None
         self.bytes["get"] += 0 if entry.etag == unless else len(entry.body)
         return Stored(entry.body, entry.etag)
+
+    def _get_start(self, key: str, size: int) -> bytes | None:
+        with self._lock:
+            entry = self._current(key)
+        if entry is None or entry.body is None:
+            return None
+        self.bytes["get"] += len(entry.body[:size])
+        return entry.body[:size]
 
     def _put(self, key: str, body: bytes | None, when: Condition | None) -> str:
         with self._lock:

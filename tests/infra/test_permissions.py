@@ -257,6 +257,7 @@ def write(made: Deployment) -> None:
     made.ask(
         "POST", "/sessions/long/messages/batch", {"messages": [{**TALK[0], "content": "x" * 70_000}] * 3}
     )
+    made.ask("POST", "/sessions/s/messages", {"role": "tool", "content": "x" * 20_001})
     task = made.ask("POST", "/sessions/s/commit", {})["task_id"]
     made.deliver()
     assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
@@ -270,6 +271,8 @@ def read(made: Deployment) -> None:
     for path in ("/sessions", "/sessions/s", "/sessions/s/messages", "/sessions/s/context", "/memories"):
         made.ask("GET", path)
     made.ask("GET", "/sessions/s/archives/archive_001")
+    (output,) = made.ask("GET", "/sessions/s/tool-results")
+    assert made.ask("GET", f"/sessions/s/tool-results/{output['id']}")["total_chars"] == 20_001
     made.ask("GET", "/sessions/unknown", expected=404)
     for what in ({"query": "sailing"}, {"query": "sailing", "context_type": "message", "session_id": "s"}):
         assert made.ask("POST", "/search/find", what)["total"]

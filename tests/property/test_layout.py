@@ -89,6 +89,7 @@ def test_every_key_lies_under_its_owner(
         life.segment(first, last),
         life.messages(n, first, last),
         life.archive_file(n, "done.json"),
+        life.tool_result("tr_0"),
     ]
     for key in keys:
         assert key.startswith(owner.prefix)
@@ -105,6 +106,15 @@ def test_an_archives_range_is_parsed(ref: SessionRef, number: int, first: int, l
     assert layout.archive_range(life.archive_file(number, "candidates.json")) is None
     assert layout.archive_range(life.segment(first, last)) is None
     assert layout.archive_range(layout.user_of(ref).head(ref.session_id)) is None
+
+
+@given(REF, NAME)
+def test_the_id_of_a_tool_output_is_parsed(ref: SessionRef, identity: str) -> None:
+    life = Life(ref)
+    assert layout.tool_result_id(life.tool_result(identity)) == identity
+    assert life.tool_result(identity).startswith(life.prefix)
+    assert layout.tool_result_id(life.segment(1, 2)) is None
+    assert layout.tool_result_id(life.archive_file(1, "done.json")) is None
 
 
 @given(REF)

@@ -8,7 +8,7 @@ import pytest
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.injection import injected
-from strandline.domain.message import MessageIn, draft, read_line
+from strandline.domain.message import MessageIn, Notes, draft, read_line
 from strandline.domain.screening import Redaction, screen
 from tests.canaries import CANARIES
 
@@ -28,7 +28,7 @@ def stored(what: MessageIn, redaction: Redaction = Redaction.REDACT) -> dict[str
         message_id="m1",
         now=datetime(2026, 1, 1, tzinfo=UTC),
         tokens=1,
-        flags=screened.flags,
+        notes=Notes(screened.flags),
     )
     return read_line(made.line(1))
 

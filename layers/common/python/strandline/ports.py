@@ -103,6 +103,9 @@ class ObjectStore(Protocol):
         """The current object if its ETag differs from `etag`; None while it is the same. Raises KeyError when there
         is no object."""
 
+    def get_start(self, key: str, size: int) -> bytes | None:
+        """The first `size` (at least 1) bytes of the current object, all of a shorter one; None where there is none."""
+
     def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
         """Writes the whole object, answers its new ETag. Raises ConditionFailed, Contended, Ambiguous."""
 

@@ -82,6 +82,16 @@ class S3Objects:
                 return None
             raise
 
+    def get_start(self, key: str, size: int) -> bytes | None:
+        try:
+            return self._read(Key=key, Range=f"bytes=0-{size - 1}").body
+        except KeyError:
+            return None
+        except ClientError as error:
+            if aws.status_of(error) == 416:  # an empty object has no first byte
+                return b""
+            raise
+
     def get_version(self, key: str, version_id: str) -> bytes:
         return self._read(Key=key, VersionId=version_id).body
 

@@ -4,7 +4,8 @@ A small set that knows the usual wordings. It is a hint for whoever builds a pro
 that remembered text is framed as data, and that an extraction is checked against its archive.
 """
 
-from strandline.domain.redaction.span import Literals, Pattern, fold
+from strandline.domain.folding import fold
+from strandline.domain.redaction.span import Literals, Pattern
 
 _LITERALS = Literals(
     (

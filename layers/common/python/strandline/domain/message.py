@@ -116,6 +116,7 @@ class ToolPart(CutOutput):
     completion_tokens: int | None = None
 
 
+Refs = Mapping[int | None, Mapping[str, Any]]
 Part = Annotated[TextPart | ContextPart | ImagePart | ToolPart, Field(discriminator="type")]
 
 
@@ -168,6 +169,23 @@ def _part_texts(part: TextPart | ContextPart | ImagePart | ToolPart) -> Iterable
 
 
 @dataclass(frozen=True)
+class Notes:
+    """What is stored of a message beside what its sender said: what was found in it, and where the whole of what was
+    too long for it stands, by the number of the part (None: the content)."""
+
+    flags: Sequence[str] = ()
+    refs: Refs | None = None
+
+    def on(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """The fields with the notes among them."""
+        if self.flags:
+            fields["flags"] = list(self.flags)
+        for place, ref in (self.refs or {}).items():
+            (fields if place is None else fields["parts"][place])["tool_output_ref"] = ref
+        return fields
+
+
+@dataclass(frozen=True)
 class Draft:
     """A message ready to be stored: everything but its seq, which the head gives it."""
 
@@ -182,6 +200,9 @@ class Draft:
     def line(self, seq: int) -> bytes:
         """The stored JSON line, without a newline."""
         return b'{"seq":%d,' % seq + self.body[1:]
+
+
+NO_NOTES = Notes()
 
 
 def hash_id(message_id: str) -> bytes:
@@ -219,7 +240,7 @@ def _part_id(message_id: str | None, number: int) -> str | None:
 
 
 def draft(
-    message: MessageIn, *, message_id: str, now: datetime, tokens: int, flags: Sequence[str] = ()
+    message: MessageIn, *, message_id: str, now: datetime, tokens: int, notes: Notes = NO_NOTES
 ) -> Draft:
     """The stored form of a message. Raises PayloadTooLarge over 1 MiB, InvalidArgument for odd values."""
     size = message.size()
@@ -231,7 +252,7 @@ def draft(
     fields = message.model_dump(mode="python", exclude_none=True, exclude={"id", "created_at"})
     said = message.created_at or now
     own = {"id": message_id, "created_at": stamp(said), **_offset(said), "tokens": tokens}
-    body = dumps({**own, **fields, **({"flags": list(flags)} if flags else {})})
+    body = dumps({**own, **notes.on(fields)})
     return Draft(message_id, body, tokens)
 
 

@@ -13,7 +13,18 @@ from pydantic_core import from_json
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
-from strandline.entry.routes import admin, erasure, files, memories, search, sessions, system, tasks, usage
+from strandline.entry.routes import (
+    admin,
+    erasure,
+    files,
+    memories,
+    search,
+    sessions,
+    system,
+    tasks,
+    tool_results,
+    usage,
+)
 from strandline.entry.routes.unserved import unserved
 from strandline.entry.wiring import library
 
@@ -28,6 +39,7 @@ ROUTERS = (
     memories.router,
     files.router,
     search.router,
+    tool_results.router,
     erasure.router,
     usage.router,
 )

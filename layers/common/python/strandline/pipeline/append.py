@@ -4,29 +4,33 @@ in             a session id (it need not exist yet) and 1 to 100 messages
 out            where each message stands, and the session's counters
 commit point   CAS PUT of the session head
 on duplicate   a message id that is among the newest 1,024 is acknowledged with its seq and not stored again
-on crash       before the PUT nothing has happened (at most an unreferenced segment, or a session in the list that
-               is not there yet); after it everything has. A lost answer is found again by its write id
+on crash       before the PUT nothing has happened (at most an unreferenced segment or tool output, a session that
+               has no message yet, or one in the list that is not there yet); after it everything has. A lost answer
+               is found again by its write id
 cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, for the segment. A new session: one
                table write more, for the session list, and one read: is its user being erased?
+               A tool output of more than 20,000 characters: one PUT more, of the output, before the head that refers
+               to it, and another for the empty head when the session is new
 """
 
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import partial
 
 from strandline.domain import session
 from strandline.domain.errors import Aborted, Conflict, InvalidArgument, Unavailable
-from strandline.domain.message import MAX_BATCH, MAX_STORED, Draft, MessageIn, draft, split
-from strandline.domain.screening import Redaction, Screened, refuse_secret, screen
+from strandline.domain.message import MAX_BATCH, MessageIn
+from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head, Receipt, Segment
 from strandline.domain.times import stamp
+from strandline.pipeline.intake import Intake, take_in
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import User
+from strandline.storage.log import ref
 
 SPILLS = 8
 
@@ -85,23 +89,41 @@ class _Spilled:
     segment: Segment
 
 
+class _OutputsMissing(Exception):
+    """The messages refer to tool outputs that have not been written in this life of the session yet."""
+
+    def __init__(self, head: Head) -> None:
+        super().__init__()
+        self.head = head
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """What has been written for the append: a segment; the tool outputs, in that incarnation. `base` is what the
+    session begins with, when it is not there."""
+
+    base: Head | None = None
+    spilled: _Spilled | None = None
+    outputs_in: str | None = None
+
+
 @dataclass(frozen=True)
 class _Batch:
     request: AppendRequest
-    drafts: Sequence[Draft]
+    intake: Intake
     now: str
 
-    def change(
-        self, head: Head | None, *, base: Head | None, spilled: _Spilled | None
-    ) -> Change[Head, Appended]:
-        current = base if head is None or head.buried_at else head
+    def change(self, head: Head | None, *, ready: _Ready) -> Change[Head, Appended]:
+        current = ready.base if head is None or head.buried_at else head
         if current is None:
             raise _NoSession
-        if spilled is not None and spilled.incarnation == current.incarnation:
-            current = session.spill(current, spilled.segment)
-        grown, receipts = session.append(current, self.drafts, now=self.now)
+        if ready.spilled is not None and ready.spilled.incarnation == current.incarnation:
+            current = session.spill(current, ready.spilled.segment)
+        grown, receipts = session.append(current, self.intake.drafts, now=self.now)
         if grown is not current:
             session.expect(head, self.request.expected_last_seq)
+            if self.intake.outputs and ready.outputs_in != current.incarnation:
+                raise _OutputsMissing(current)
         if session.full(current, grown.tail_bytes - current.tail_bytes):
             raise _TailFull(current)
         return Change(None if grown is current else grown, Appended(grown, receipts))
@@ -119,25 +141,63 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
         )
     if services.rules.redaction is Redaction.REDACT:
         refuse_secret("session_id", request.session_id)
-    batch = _Batch(request, _drafts(services, request), stamp(services.clock.now()))
-    base: Head | None = None
-    spilled: _Spilled | None = None
+    intake = take_in(services, request.named(services.ids.new))
+    batch = _Batch(request, intake, stamp(services.clock.now()))
+    ready = _Ready()
     key = request.owner.head(request.session_id)
     for _ in range(SPILLS):
         try:
-            change = partial(batch.change, base=base, spilled=spilled)
-            done = services.heads.update(key, change, absent=base is not None)
+            change = partial(batch.change, ready=ready)
+            done = services.heads.update(key, change, absent=ready.base is not None)
         except _TailFull as full:
-            spilled = _Spilled(full.head.incarnation, session.tail_segment(full.head))
-            services.log.spill(full.head, spilled.segment)
+            ready = replace(ready, spilled=_spill(services, full.head))
+        except _OutputsMissing as missing:
+            ready = _write_outputs(services, batch, ready, missing.head)
         except _NoSession:
-            session.expect(None, request.expected_last_seq)
-            base = new_head(services, request.owner, request.session_id)
-            note(services, base)
+            ready = replace(ready, base=_base(services, request))
         else:
-            list_winner(services, base, done.head)
+            list_winner(services, ready.base, done.head)
             return done
     raise Aborted("too many writers at once; nothing was written, repeat the request")
+
+
+def _base(services: Services, request: AppendRequest) -> Head:
+    session.expect(None, request.expected_last_seq)
+    base = new_head(services, request.owner, request.session_id)
+    note(services, base)
+    return base
+
+
+def _spill(services: Services, head: Head) -> _Spilled:
+    segment = session.tail_segment(head)
+    services.log.spill(head, segment)
+    return _Spilled(head.incarnation, segment)
+
+
+def _write_outputs(services: Services, batch: _Batch, ready: _Ready, head: Head) -> _Ready:
+    """Writes the outputs in this life of the session. One that is not there yet begins first, empty: what a crash
+    leaves must lie where the session's deletion finds it."""
+    if ready.base is not None and head.incarnation == ready.base.incarnation:
+        head = begin(services, ready.base)
+    if head.buried_at:  # begun and deleted in the meantime: a life never begins twice
+        return replace(ready, base=_base(services, batch.request))
+    for output in batch.intake.outputs:
+        services.tool_results.put(ref(head), output)
+    return replace(ready, outputs_in=head.incarnation)
+
+
+def begin(services: Services, head: Head) -> Head:
+    """Writes a session's first head, or answers the one that is there."""
+    key = User(head.account_id, head.user_id).head(head.session_id)
+    found = services.heads.update(key, partial(_first, head=head))
+    list_winner(services, head, found)
+    return found
+
+
+def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
+    if current is None or (current.buried_at and current.incarnation != head.incarnation):
+        return Change(head, head)
+    return Change(None, current)
 
 
 def note(services: Services, head: Head) -> None:
@@ -179,19 +239,3 @@ def new_head(services: Services, owner: User, session_id: str) -> Head:
         updated_at=now,
         auto_commit_policy=policy.to_dict() if policy else None,
     )
-
-
-def _drafts(services: Services, request: AppendRequest) -> Sequence[Draft]:
-    now = services.clock.now()
-    parts = [part for message in request.named(services.ids.new) for part in split(message)]
-    if len(parts) > MAX_STORED:
-        raise InvalidArgument(
-            f"a request stores at most {MAX_STORED} messages, this one {len(parts)}: send less"
-        )
-    return [_draft(services, screen(part, services.rules.redaction), now) for part in parts]
-
-
-def _draft(services: Services, screened: Screened, now: datetime) -> Draft:
-    message = screened.message
-    tokens = sum(map(services.tokens.count, message.texts()))
-    return draft(message, message_id=message.id or "", now=now, tokens=tokens, flags=screened.flags)

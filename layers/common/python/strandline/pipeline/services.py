@@ -15,6 +15,7 @@ from strandline.storage.erasures import Erasures
 from strandline.storage.keys import Keys
 from strandline.storage.log import Log
 from strandline.storage.records import DueMarkers, Sessions, Tasks
+from strandline.storage.tool_results import ToolResults
 
 WARM_HEADS = 64
 
@@ -103,6 +104,10 @@ class Services:
     @cached_property
     def log(self) -> Log:
         return Log(self.objects)
+
+    @cached_property
+    def tool_results(self) -> ToolResults:
+        return ToolResults(self.objects)
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -19,7 +19,7 @@ from strandline.domain.repeat import Repeat
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
-from strandline.pipeline.append import list_winner, new_head, note
+from strandline.pipeline.append import begin, new_head, note
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, erase_life
@@ -82,16 +82,7 @@ def _ours(found: Head, new: Head) -> Head:
 def _create(services: Services, head: Head) -> Head:
     """Creates the session, or answers the one that is there."""
     note(services, head)
-    key = User(head.account_id, head.user_id).head(head.session_id)
-    found = services.heads.update(key, partial(_first, head=head))
-    list_winner(services, head, found)
-    return found
-
-
-def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
-    if current is None or (current.buried_at and current.incarnation != head.incarnation):
-        return Change(head, head)
-    return Change(None, current)
+    return begin(services, head)
 
 
 def ensure(services: Services, owner: User, session_id: str) -> Head:

@@ -3,6 +3,7 @@
     v1/<account>/<user>/sessions/<session>/head.json                                   CAS document
     v1/<account>/<user>/sessions/<session>/<incarnation>/segments/<first>-<last>.jsonl immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/archives/<n>/<file>           immutable
+    v1/<account>/<user>/sessions/<session>/<incarnation>/tool-results/<id>             immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/used.json                     CAS document
     v1/<account>/<user>/used.json                                                      CAS document
     v1/<account>/<user>/memories/<path>                                                CAS documents
@@ -99,6 +100,14 @@ class Life:
     def segment(self, first: int, last: int) -> str:
         return f"{self.prefix}segments/{_range(first, last)}.jsonl"
 
+    @property
+    def tool_results(self) -> str:
+        """Prefix of the tool outputs that are too long for a message."""
+        return f"{self.prefix}tool-results/"
+
+    def tool_result(self, identity: str) -> str:
+        return f"{self.tool_results}{encode(identity)}"
+
     def archive(self, number: int) -> str:
         """Prefix of one archive."""
         return f"{self.archives}{number:0{_DIGITS}d}/"
@@ -131,9 +140,16 @@ _ARCHIVE_MESSAGES = re.compile(
     rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/archives/(\d{{12}})/messages\.(\d{{12}})-(\d{{12}})\.jsonl",
     re.ASCII,
 )
+_TOOL_RESULT = re.compile(rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/tool-results/([^/]+)")
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
+
+
+def tool_result_id(key: str) -> str | None:
+    """The id in the key of a tool output; None for any other key."""
+    match = _TOOL_RESULT.fullmatch(key)
+    return decode(match[1]) if match else None
 
 
 def is_superseded(key: str) -> bool:

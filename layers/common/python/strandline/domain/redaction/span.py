@@ -41,14 +41,6 @@ class Pattern:
         return self.compiled.finditer(text)
 
 
-def fold(text: str) -> str:
-    """The text in lower case, every character where it was."""
-    folded = text.lower()
-    if len(folded) == len(text):
-        return folded
-    return "".join(small if len(small := c.lower()) == 1 else c for c in text)
-
-
 class Literals:
     """Literals of which a text contains one, or not: most texts have none, so it is asked cheaply.
 

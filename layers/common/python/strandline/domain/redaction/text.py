@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from strandline.domain.folding import fold
 from strandline.domain.redaction import assignments, headers, private_keys, tokens
-from strandline.domain.redaction.span import Literals, Pattern, Span, fold
+from strandline.domain.redaction.span import Literals, Pattern, Span
 
 RULES = (*private_keys.RULES, *tokens.RULES, *headers.RULES, *assignments.RULES)
 _LITERALS = Literals(literal for rule in RULES for literal in rule.literals)

@@ -1,10 +1,11 @@
 """Sessions, their messages and archives as they are shown."""
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from strandline.domain.message import Part
+from strandline.domain.message import ContextPart, ImagePart, TextPart, ToolPart
 
 
 class Owner(TypedDict):
@@ -111,6 +112,25 @@ class AppendedBatch(TypedDict):
     messages: list[BatchRow]
 
 
+class Whole(TypedDict):
+    """Where the whole of an output stands of which the message has a preview: `GET .../tool-results/{id}`."""
+
+    id: str
+    total_chars: int
+    sha256: str
+
+
+class StoredText(TextPart):
+    tool_output_ref: Whole | None = None
+
+
+class StoredTool(ToolPart):
+    tool_output_ref: Whole | None = None
+
+
+StoredPart = Annotated[StoredText | ContextPart | ImagePart | StoredTool, Field(discriminator="type")]
+
+
 class Message(TypedDict):
     """A message as it was stored; fields that were not sent are absent. `utc_offset` is the speaker's, in minutes;
     `flags` say what was found in it: `secret:<kind>`, `injection`."""
@@ -120,7 +140,7 @@ class Message(TypedDict):
     role: Literal["user", "assistant", "system", "tool"]
     created_at: str
     content: NotRequired[str]
-    parts: NotRequired[list[Part]]
+    parts: NotRequired[list[StoredPart]]
     peer_id: NotRequired[str]
     turn_id: NotRequired[str]
     message_kind: NotRequired[str]
@@ -128,6 +148,7 @@ class Message(TypedDict):
     metadata: NotRequired[dict[str, Any]]
     utc_offset: NotRequired[int]
     flags: NotRequired[list[str]]
+    tool_output_ref: NotRequired[Whole]
 
 
 class Committed(TypedDict):
