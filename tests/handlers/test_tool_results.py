@@ -27,7 +27,7 @@ def test_twenty_thousand_characters_stay_inline(alice: Client) -> None:  # B-A12
     alice.post("/sessions/s/messages", tool("x" * 20_000))
     (message,) = alice.get("/sessions/s/messages").result
     assert message["parts"][1]["tool_output"] == "x" * 20_000
-    assert "tool_output_ref" not in message["parts"][1]
+    assert "ref" not in message["parts"][1]
     assert alice.get("/sessions/s/tool-results").result == []
 
 
@@ -37,7 +37,10 @@ def test_one_more_becomes_a_preview_and_a_reference(alice: Client) -> None:  # B
     (message,) = alice.get("/sessions/s/messages").result
     sha256 = hashlib.sha256(whole.encode()).hexdigest()
     assert message["parts"][1]["tool_output"] == "x" * 2_000
-    ref = message["parts"][1]["tool_output_ref"]
+    ref = message["parts"][1]["ref"]
+    assert message["parts"][1]["tool_output_ref"] == ref["id"]
+    assert message["parts"][1]["tool_output_original_chars"] == 20_001
+    assert message["parts"][1]["tool_output_sha256"] == sha256
     assert ref == {"id": ref["id"], "total_chars": 20_001, "sha256": sha256}
     assert one(alice) == {**ref, "tool_id": "call-1", "tool_name": "grep", "message_id": "m-1"}
     assert alice.get(f"/sessions/s/tool-results/{ref['id']}", limit=-1).result["content"] == whole
@@ -150,8 +153,8 @@ def test_what_a_tool_message_says_is_an_output(alice: Client) -> None:
     )
     content, parts = alice.get("/sessions/s/messages").result
     assert len(content["content"]) <= 2_000
-    assert content["tool_output_ref"]["total_chars"] == len(LONG)
-    assert parts["parts"][0]["tool_output_ref"]["total_chars"] == len(LONG) + 1
+    assert content["ref"]["total_chars"] == len(LONG)
+    assert parts["parts"][0]["ref"]["total_chars"] == len(LONG) + 1
     assert {row["message_id"] for row in alice.get("/sessions/s/tool-results").result} == {"m-1", "m-2"}
 
 
@@ -192,15 +195,16 @@ def test_two_results_of_one_message(alice: Client) -> None:  # B-A5
     rows = alice.get("/sessions/s/tool-results").result
     assert sorted(row["tool_id"] for row in rows) == ["call-1", "call-2"]
     messages = alice.get("/sessions/s/messages").result
-    assert {m["parts"][0]["tool_output_ref"]["id"] for m in messages} == {row["id"] for row in rows}
+    assert {m["parts"][0]["ref"]["id"] for m in messages} == {row["id"] for row in rows}
     assert {m["id"] for m in messages} == {row["message_id"] for row in rows}
 
 
 def test_a_client_cannot_make_up_a_reference(alice: Client) -> None:
     forged = {"id": "tr_1", "total_chars": 1, "sha256": "0"}
-    alice.post("/sessions/s/messages", {**tool("x", tool_output_ref=forged), "tool_output_ref": forged})
+    alice.post("/sessions/s/messages", {**tool("x", ref=forged), "ref": forged})
     (message,) = alice.get("/sessions/s/messages").result
-    assert "tool_output_ref" not in json.dumps(message)
+    assert "ref" not in message
+    assert "ref" not in message["parts"][1]
 
 
 def test_no_secret_is_in_the_whole_output(service: Service, alice: Client) -> None:  # B-C16

@@ -33,7 +33,7 @@ def expect_whole(world: World) -> None:
     """One message, whose reference leads to the whole output."""
     head = world.head("s")
     (message,) = [read_line(line) for line in world.services().log.live(head, 1, head.last_seq)]
-    identity = message["parts"][0]["tool_output_ref"]["id"]
+    identity = message["parts"][0]["ref"]["id"]
     assert tool_results.read(world.services(), ALICE, "s", identity).content == LONG
 
 
@@ -125,7 +125,7 @@ def test_a_session_that_is_replaced_meanwhile_gets_the_output_too(world: World) 
     assert head.incarnation != first
     assert head.last_seq == 2
     message = read_line(head.tail[-1])
-    identity = message["parts"][0]["tool_output_ref"]["id"]
+    identity = message["parts"][0]["ref"]["id"]
     assert tool_results.read(world.services(), ALICE, "s", identity).content == LONG
 
 

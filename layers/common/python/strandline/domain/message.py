@@ -181,7 +181,7 @@ class Notes:
         if self.flags:
             fields["flags"] = list(self.flags)
         for place, ref in (self.refs or {}).items():
-            (fields if place is None else fields["parts"][place])["tool_output_ref"] = ref
+            (fields if place is None else fields["parts"][place])["ref"] = ref
         return fields
 
 

@@ -48,7 +48,7 @@ def shorten(message: MessageIn) -> Shortened:
     if not long:
         return Shortened(message)
     outputs = {place: _output(message, place, text) for place, text in long.items()}
-    parts = message.parts and [_previewed(part, long.get(n)) for n, part in enumerate(message.parts)]
+    parts = message.parts and [_previewed(part, outputs.get(n)) for n, part in enumerate(message.parts)]
     content = preview(long[None]) if None in long else message.content
     refs = {
         place: {"id": output.id, "total_chars": output.total_chars, "sha256": output.sha256}
@@ -88,11 +88,21 @@ def _output_of(part: Part, *, spoken: bool) -> str | None:
     return None
 
 
-def _previewed(part: Part, output: str | None) -> Part:
+def _previewed(part: Part, output: ToolOutput | None) -> Part:
     if output is None:
         return part
-    field = "tool_output" if isinstance(part, ToolPart) else "text"
-    return part.model_copy(update={field: preview(output)})
+    short = preview(output.content)
+    if isinstance(part, TextPart):
+        return part.model_copy(update={"text": short})
+    told = {  # as the published client knows it
+        "tool_output": short,
+        "tool_output_ref": output.id,
+        "tool_output_truncated": True,
+        "tool_output_original_chars": output.total_chars,
+        "tool_output_preview_chars": len(short),
+        "tool_output_sha256": output.sha256,
+    }
+    return part.model_copy(update=told)
 
 
 def _output(message: MessageIn, place: int | None, text: str) -> ToolOutput:

@@ -121,11 +121,11 @@ class Whole(TypedDict):
 
 
 class StoredText(TextPart):
-    tool_output_ref: Whole | None = None
+    ref: Whole | None = None
 
 
 class StoredTool(ToolPart):
-    tool_output_ref: Whole | None = None
+    ref: Whole | None = None
 
 
 StoredPart = Annotated[StoredText | ContextPart | ImagePart | StoredTool, Field(discriminator="type")]
@@ -148,7 +148,7 @@ class Message(TypedDict):
     metadata: NotRequired[dict[str, Any]]
     utc_offset: NotRequired[int]
     flags: NotRequired[list[str]]
-    tool_output_ref: NotRequired[Whole]
+    ref: NotRequired[Whole]
 
 
 class Committed(TypedDict):
