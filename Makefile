@@ -96,5 +96,5 @@ lock:
 
 clean:
 	rm -rf .venv .venv-emulator .venv-sam .venv-lock .aws-sam build dist
-	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
