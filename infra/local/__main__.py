@@ -113,6 +113,7 @@ Strandline is ready
   URL   {url}
   key   {chosen.key}
   data  {chosen.data}  (logs in logs/)
+  SQS   {aws["AWS_ENDPOINT_URL_SQS"]}  (and EventBridge: the ingest queue, the events out)
   S3    {aws["AWS_ENDPOINT_URL_S3"]}  (access key {aws["AWS_ACCESS_KEY_ID"]}, secret {aws["AWS_SECRET_ACCESS_KEY"]})
 
 Say something, commit it, and find it again a moment later:

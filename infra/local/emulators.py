@@ -1,4 +1,4 @@
-"""Starts the emulated AWS on loopback: SeaweedFS is S3, ministack is DynamoDB and SQS.
+"""Starts the emulated AWS on loopback: SeaweedFS is S3, ministack is DynamoDB, SQS and EventBridge.
 
 Two, because of what a SIGKILL leaves. SeaweedFS keeps every acknowledged object and version, and writes as fast after
 three thousand versions of a key as at first; tests/e2e kills it while it is written to. ministack's own S3 writes body
@@ -30,6 +30,8 @@ from infra.local.template import REGION
 
 HERE = Path(__file__).parent
 READY_SECONDS = 60
+Service = Literal["s3", "dynamodb", "sqs", "events", "ssm"]
+ENDPOINTS = {"events": "EVENTBRIDGE"}  # the SDK's name for it
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
 
 
@@ -62,15 +64,20 @@ class Emulators:
             "AWS_EC2_METADATA_DISABLED": "true",
             "AWS_ENDPOINT_URL_S3": f"http://127.0.0.1:{ports[0]}",
             "AWS_ENDPOINT_URL_DYNAMODB": f"http://127.0.0.1:{ports[8]}",
+            "AWS_ENDPOINT_URL_EVENTBRIDGE": f"http://127.0.0.1:{ports[8]}",
             "AWS_ENDPOINT_URL_SQS": f"http://127.0.0.1:{ports[8]}",
             "AWS_ENDPOINT_URL_SSM": f"http://127.0.0.1:{ports[8]}",
         }
 
-    def client(self, service: Literal["s3", "dynamodb", "sqs", "ssm"]) -> Any:
+    def endpoint(self, service: Service) -> str:
+        """Where an emulated service answers."""
+        return self.environment[f"AWS_ENDPOINT_URL_{ENDPOINTS.get(service, service.upper())}"]
+
+    def client(self, service: Service) -> Any:
         """A boto3 client of the emulated service."""
         return boto3.client(
             service,
-            endpoint_url=self.environment[f"AWS_ENDPOINT_URL_{service.upper()}"],
+            endpoint_url=self.endpoint(service),
             aws_access_key_id="local",
             aws_secret_access_key="local",
             region_name=REGION,

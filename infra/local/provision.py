@@ -1,4 +1,4 @@
-"""Creates the template's bucket, table and queues in the emulators. All of it may be there already."""
+"""Creates the template's bucket, table, bus and queues in the emulators. All of it may be there already."""
 
 import contextlib
 import json
@@ -8,6 +8,12 @@ from typing import Any
 from infra.local.emulators import Emulators
 from infra.local.template import ACCOUNT, REGION, Properties, Template, resolve
 
+PSEUDO = {
+    "AWS::AccountId": ACCOUNT,
+    "AWS::Partition": "aws",
+    "AWS::Region": REGION,
+    "AWS::StackName": "strandline",
+}
 TABLE_PROPERTIES = (
     "AttributeDefinitions",
     "BillingMode",
@@ -29,8 +35,12 @@ QUEUE_ATTRIBUTES = (
 
 
 def names(template: Template, sqs_endpoint: str) -> dict[str, str]:
-    """What Ref and GetAtt of parameters, buckets, tables and queues mean here."""
-    known = dict(template.parameters)
+    """What Ref and GetAtt of parameters, buckets, tables, buses and queues mean here."""
+    known = dict(template.parameters) | PSEUDO
+    known |= {f"Condition.{name}": str(holds).lower() for name, holds in template.conditions().items()}
+    for name, properties in template.resources("AWS::Events::EventBus").items():
+        bus = resolve(properties["Name"], known)
+        known |= {name: bus, f"{name}.Arn": f"arn:aws:events:{REGION}:{ACCOUNT}:event-bus/{bus}"}
     for name in template.resources("AWS::S3::Bucket"):
         bucket = f"strandline-{name.lower()}"
         known |= {name: bucket, f"{name}.Arn": f"arn:aws:s3:::{bucket}"}
@@ -52,6 +62,8 @@ def create(template: Template, known: Mapping[str, str], emulators: Emulators) -
         _bucket(emulators.client("s3"), known[name], properties)
     for name, properties in template.resources("AWS::DynamoDB::Table").items():
         _table(emulators.client("dynamodb"), known[name], resolve(properties, known))
+    for name in template.resources("AWS::Events::EventBus"):
+        _bus(emulators.client("events"), known[name])
     queues = template.resources("AWS::SQS::Queue")
     for name in sorted(queues, key=lambda each: "RedrivePolicy" in queues[each]):  # dead-letter queues first
         _queue(emulators.client("sqs"), known[f"{name}.QueueName"], resolve(queues[name], known))
@@ -68,6 +80,11 @@ def _bucket(s3: Any, bucket: str, properties: Properties) -> None:
         s3.create_bucket(Bucket=bucket)
     # Encryption, the policies and the lifecycle mean nothing on one's own disk.
     s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration=properties["VersioningConfiguration"])
+
+
+def _bus(events: Any, bus: str) -> None:
+    with contextlib.suppress(events.exceptions.ResourceAlreadyExistsException):
+        events.create_event_bus(Name=bus)
 
 
 def _table(dynamodb: Any, table: str, properties: Properties) -> None:

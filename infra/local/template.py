@@ -100,6 +100,11 @@ class Template:
         found = self.document["Resources"].items()
         return {name: each.get("Properties", {}) for name, each in found if each["Type"] == kind}
 
+    def conditions(self) -> dict[str, bool]:
+        """Every condition, by the parameters. Raises TemplateError for anything but Equals, Not and And."""
+        found = self.document.get("Conditions", {})
+        return {name: _holds(each, found, self.parameters) for name, each in found.items()}
+
     def functions(self) -> dict[str, Function]:
         """Every function, with Globals applied."""
         return {name: self._function(name) for name in self.resources("AWS::Serverless::Function")}
@@ -168,8 +173,22 @@ class Template:
         return functions, auth.get("DefaultAuthorizer")
 
 
+def _holds(condition: Any, known: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
+    match condition:
+        case {"Condition": str(name)} | {"Fn::Condition": str(name)}:
+            return _holds(known[name], known, parameters)
+        case {"Fn::And": list(parts)}:
+            return all(_holds(each, known, parameters) for each in parts)
+        case {"Fn::Not": [inner]}:
+            return not _holds(inner, known, parameters)
+        case {"Fn::Equals": [one, other]}:
+            return bool(resolve(one, parameters) == resolve(other, parameters))
+    raise TemplateError(f"the local run does not understand the condition {condition}")
+
+
 def resolve(value: Any, names: Mapping[str, str]) -> Any:
-    """`value` with every Ref, GetAtt and Sub replaced by what `names` says of `Name` or `Name.Attribute`.
+    """`value` with every Ref, GetAtt and Sub replaced by what `names` says of `Name` or `Name.Attribute`, every If by
+    what it says of `Condition.Name` ("true" or "false").
 
     Raises TemplateError for a name that is not there and for any other intrinsic function.
     """
@@ -180,13 +199,19 @@ def resolve(value: Any, names: Mapping[str, str]) -> Any:
             return _named(f"{name}.{attribute}", names)
         case {"Fn::Sub": str(text)}:
             return re.sub(r"\$\{([^}]+)\}", lambda found: _named(found[1], names), text)
-        case dict():
-            if function := next((key for key in value if str(key).startswith("Fn::")), None):
-                raise TemplateError(f"the local run does not resolve {function}")
-            return {key: resolve(each, names) for key, each in value.items()}
-        case list():
-            return [resolve(each, names) for each in value]
+        case {"Fn::If": [str(name), yes, no]}:
+            return resolve(yes if _named(f"Condition.{name}", names) == "true" else no, names)
+        case dict() | list():
+            return _inside(value, names)
     return value
+
+
+def _inside(value: dict[str, Any] | list[Any], names: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [resolve(each, names) for each in value]
+    if function := next((key for key in value if str(key).startswith("Fn::")), None):
+        raise TemplateError(f"the local run does not resolve {function}")
+    return {key: resolve(each, names) for key, each in value.items()}
 
 
 def _named(name: str, names: Mapping[str, str]) -> str:

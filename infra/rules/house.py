@@ -157,9 +157,12 @@ class NarrowPolicy(CloudFormationLintRule):
     def _ours(self, resource: Any) -> bool:
         if not isinstance(resource, dict):
             return False
+        if "Fn::If" in resource:
+            return all(map(self._ours, resource["Fn::If"][1:]))
         below = str(resource.get("Fn::Sub", ""))
         narrow = below.startswith("${") and ("*" not in below or below.startswith("${MemoryBucket.Arn}/v1/"))
-        return _target(resource) is not None or narrow
+        named = below.startswith("arn:${AWS::Partition}:") and "*" not in below and below.endswith("}")
+        return _target(resource) is not None or narrow or named
 
 
 class EraseAlone(CloudFormationLintRule):

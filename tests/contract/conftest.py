@@ -6,6 +6,7 @@ ministack   a server: its S3, DynamoDB and SQS
 local       what the local run stands on: SeaweedFS as S3, DynamoDB and SQS of ministack behind a journal
 """
 
+import json
 import os
 import socket
 import subprocess
@@ -26,18 +27,26 @@ import pytest
 from botocore.config import Config
 from moto.core.botocore_stubber import BotocoreStubber
 
-from infra.local.emulators import Emulators
+from infra.local.emulators import Emulators, Service
 from strandline.adapters import aws
 from strandline.adapters.dynamodb import DynamoItems
+from strandline.adapters.events import EventBus
 from strandline.adapters.s3 import S3Objects
 from strandline.adapters.sqs import SqsQueue
-from strandline.ports import Items, ObjectStore, Queue
-from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
+from strandline.ports import Bus, Items, ObjectStore, Queue
+from tests.fakes import MemoryBus, MemoryItems, MemoryObjects, MemoryQueue
 
 BACKENDS = ("fake", "moto", "ministack", "local")
-SERVICES = ("s3", "dynamodb", "sqs")
+SERVICES: tuple[Service, ...] = ("s3", "dynamodb", "sqs", "events")
 EMULATORS = Path(__file__).parents[2] / ".venv-emulator" / "bin"
 CREDENTIALS = {"access_key": "local", "secret_key": "local"}  # what SeaweedFS is told to expect
+
+
+Trace = Callable[[], str | None]
+
+
+def no_trace() -> None:
+    """Outside of any trace."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Sent:
 
     body: str
     group: str | None
+    trace: str | None = None
 
 
 class Backend(Protocol):
@@ -53,8 +63,11 @@ class Backend(Protocol):
 
     def items(self) -> Items: ...
 
-    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
+    def queue(self, *, fifo: bool, trace: Trace = no_trace) -> tuple[Queue, Callable[[], list[Sent]]]:
         """A new queue, and what has arrived in it."""
+
+    def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
+        """A new bus, and the details of what a rule of its own has caught."""
 
 
 class Fakes:
@@ -64,9 +77,13 @@ class Fakes:
     def items(self) -> Items:
         return MemoryItems()
 
-    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
-        queue = MemoryQueue(fifo=fifo)
-        return queue, lambda: [Sent(d.body, d.group if fifo else None) for d in queue.receive(100)]
+    def queue(self, *, fifo: bool, trace: Trace = no_trace) -> tuple[Queue, Callable[[], list[Sent]]]:
+        queue = MemoryQueue(fifo=fifo, trace=trace)
+        return queue, lambda: [Sent(d.body, d.group if fifo else None, d.trace) for d in queue.receive(100)]
+
+    def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
+        bus = MemoryBus()
+        return bus, lambda: [event.model_dump(exclude_none=True) for event in bus.published]
 
 
 @cache
@@ -127,7 +144,7 @@ class Aws:
         )
         return DynamoItems(table, lambda config: self.client("dynamodb", config))
 
-    def queue(self, *, fifo: bool) -> tuple[Queue, Callable[[], list[Sent]]]:
+    def queue(self, *, fifo: bool, trace: Trace = no_trace) -> tuple[Queue, Callable[[], list[Sent]]]:
         sqs = self.client("sqs")
         name = f"queue-{uuid4().hex}" + (".fifo" if fifo else "")
         url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if fifo else {})["QueueUrl"]
@@ -137,10 +154,27 @@ class Aws:
                 QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"], WaitTimeSeconds=0
             )
             return [
-                Sent(m["Body"], m["Attributes"].get("MessageGroupId")) for m in answer.get("Messages", [])
+                Sent(m["Body"], m["Attributes"].get("MessageGroupId"), m["Attributes"].get("AWSTraceHeader"))
+                for m in answer.get("Messages", [])
             ]
 
-        return SqsQueue(url, lambda config: self.client("sqs", config)), arrived
+        return SqsQueue(url, lambda config: self.client("sqs", config), trace), arrived
+
+    def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
+        events, sqs = self.client("events"), self.client("sqs")
+        name = f"bus-{uuid4().hex}"
+        events.create_event_bus(Name=name)
+        url = sqs.create_queue(QueueName=name)["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        pattern = json.dumps({"source": ["strandline"]})
+        events.put_rule(Name="all", EventBusName=name, EventPattern=pattern)
+        events.put_targets(Rule="all", EventBusName=name, Targets=[{"Id": "queue", "Arn": arn}])
+
+        def caught() -> list[dict[str, Any]]:
+            answer = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
+            return [json.loads(m["Body"])["detail"] for m in answer.get("Messages", [])]
+
+        return EventBus(name, lambda config: self.client("events", config)), caught
 
 
 @pytest.fixture
@@ -166,7 +200,7 @@ def local_endpoints(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mappin
     emulators = Emulators(EMULATORS, directory, directory)
     try:
         emulators.wait()
-        yield {service: emulators.environment[f"AWS_ENDPOINT_URL_{service.upper()}"] for service in SERVICES}
+        yield {service: emulators.endpoint(service) for service in SERVICES}
     finally:
         emulators.stop()
 

@@ -12,6 +12,7 @@ from tests.contract.conftest import Backend
 pytestmark = pytest.mark.contract
 
 READ = TypeAdapter[Message](Message)
+TRACE = "Root=1-67891233-abcdef012345678912345678;Parent=53995c3f42cd8ad8;Sampled=1"
 ODD = "名前 \x00\x1f\x7f\ufffe\uffff\u2028😀<&>\"'"
 
 
@@ -37,6 +38,13 @@ def test_a_fifo_queue_groups_by_user_and_keeps_order(backend: Backend) -> None:
     sent = arrived()
     assert [json.loads(s.body)["keep_recent_count"] for s in sent] == [0, 1, 2]
     assert {s.group for s in sent} == {"account/user"}
+
+
+@pytest.mark.parametrize("fifo", [False, True], ids=["standard", "fifo"])
+def test_a_message_goes_on_in_its_trace(backend: Backend, fifo: bool) -> None:
+    queue, arrived = backend.queue(fifo=fifo, trace=lambda: TRACE)
+    queue.send(_message())
+    assert [sent.trace for sent in arrived()] == [TRACE]
 
 
 def test_the_same_message_sent_again_arrives_again(backend: Backend) -> None:

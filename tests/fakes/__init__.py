@@ -1,5 +1,6 @@
 """Stand-ins for every port, with the real ones' semantics: `tests/contract` holds them to it."""
 
+from tests.fakes.bus import MemoryBus
 from tests.fakes.faults import Faults
 from tests.fakes.items import MemoryItems
 from tests.fakes.objects import MemoryObjects
@@ -11,6 +12,7 @@ __all__ = [
     "FakeClock",
     "FakeIds",
     "Faults",
+    "MemoryBus",
     "MemoryItems",
     "MemoryObjects",
     "MemoryQueue",

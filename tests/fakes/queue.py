@@ -1,5 +1,6 @@
 """A queue in memory."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 
@@ -16,12 +17,14 @@ class Delivery:
     group: str
     received: int = 0
     in_flight: bool = False
+    trace: str | None = None
 
 
 class MemoryQueue:
     """`ports.Queue`, and its other end. On a FIFO queue a group waits while one of its messages is in flight."""
 
-    def __init__(self, *, fifo: bool = False) -> None:
+    def __init__(self, *, fifo: bool = False, trace: Callable[[], str | None] = lambda: None) -> None:
+        self.trace = trace
         self.faults = Faults()
         self.sent: list[Message] = []
         self._fifo = fifo
@@ -32,9 +35,12 @@ class MemoryQueue:
         def accept() -> None:
             with self._lock:
                 self.sent.append(message)
-                self._waiting.append(Delivery(message, message.model_dump_json(), message.session.owner))
+                self._waiting.append(self._delivery(message))
 
         self.faults.run("send", accept)
+
+    def _delivery(self, message: Message) -> Delivery:
+        return Delivery(message, message.model_dump_json(), message.session.owner, trace=self.trace())
 
     def receive(self, limit: int = 10) -> list[Delivery]:
         """Up to `limit` messages, in flight until `done` or `back` says otherwise."""

@@ -19,7 +19,7 @@ import pytest
 from infra.local import gateway
 from infra.local.template import Template
 from infra.local.triggers import batch_event, failed_ids
-from strandline.entry import authorizer, settings, wiring
+from strandline.entry import authorizer, settings, telemetry, wiring
 from strandline.pipeline.services import Ports
 from strandline.storage.keys import KeyOwner, Role
 from tests.fakes import Delivery, MemoryQueue
@@ -79,6 +79,8 @@ class Service:
     def __init__(self, patch: pytest.MonkeyPatch, world: World) -> None:
         self.world = world
         self.dead: list[Delivery] = []
+        for queue in (world.extract_queue, world.merge_queue, world.erase_queue):
+            queue.trace = telemetry.current_trace
         self._patch = patch
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
@@ -167,7 +169,7 @@ class Service:
         batch = queue.receive(trigger.batch_size)
         if not batch:
             return False
-        failed = self.send_batch(name, [(d.body, d.received) for d in batch])
+        failed = self.send_batch(name, [(d.body, d.received) for d in batch], [d.trace for d in batch])
         for number, delivery in enumerate(batch):
             if number not in failed:
                 queue.done(delivery)
@@ -178,10 +180,14 @@ class Service:
                 self.dead.append(delivery)
         return True
 
-    def send_batch(self, queue: str, bodies: Sequence[tuple[str, int]]) -> set[int]:
+    def send_batch(
+        self, queue: str, bodies: Sequence[tuple[str, int]], traces: Sequence[str | None] = ()
+    ) -> set[int]:
         """Hands (body, receive count) to a queue's function; answers the positions it wants to see again."""
         trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == queue)
         messages = [_message(number, body, count) for number, (body, count) in enumerate(bodies)]
+        for message, trace in zip(messages, traces, strict=False):
+            message["Attributes"].update({"AWSTraceHeader": trace} if trace else {})
         names = [m["MessageId"] for m in messages]
         try:
             answer = self.invoke(trigger.function, batch_event(queue, messages))

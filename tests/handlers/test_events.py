@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -14,6 +14,7 @@ from strandline.domain.contracts import (
     ExtractRequested,
     MergeRequested,
 )
+from strandline.domain.events import Event
 from strandline.entry.api import app
 from tests.handlers.service import Client, Service
 
@@ -39,6 +40,7 @@ STATUS = dict.fromkeys(  # there is nothing of that id yet
     ("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"), 404
 )
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # Powertools leaves the page's files open
+OUT: dict[str, type[BaseModel]] = {f"bus.{model.__name__}.v1": model for model in get_args(Event)}
 UNDESCRIBED = {"GET /openapi.json", "GET /docs"}
 
 
@@ -92,6 +94,18 @@ def test_the_schema_of_a_message_is_the_one_that_is_published(name: str, model: 
     """A difference here breaks whoever is still sending or holding the old version: make a new version instead."""
     schema = event(f"schemas/{model.__name__}.{name.split('.')[1]}")
     assert model.model_json_schema() == schema
+
+
+@pytest.mark.parametrize(("name", "model"), OUT.items())
+def test_an_event_sample_is_what_a_rule_s_target_gets(name: str, model: type[BaseModel]) -> None:
+    sample = event(name)
+    assert (sample["source"], sample["detail-type"]) == ("strandline", model.__name__)
+    assert model.model_validate(sample["detail"]).model_dump(exclude_none=True) == sample["detail"]
+
+
+@pytest.mark.parametrize("model", OUT.values())
+def test_the_schema_of_an_event_is_the_one_that_is_published(model: type[BaseModel]) -> None:
+    assert model.model_json_schema() == event(f"schemas/{model.__name__}.v1")
 
 
 def test_the_schedule_sample_is_swept(service: Service) -> None:

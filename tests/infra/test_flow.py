@@ -1,10 +1,11 @@
 """`strandline.flow.STAGES`, the drawing, against template.yaml, the wiring."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from infra.local.template import Template
+from strandline.domain.events import Event
 from strandline.flow import STAGES, Stage
 
 BY_FUNCTION = {stage.function: stage for stage in STAGES}
@@ -57,6 +58,17 @@ def test_one_word_names_the_slice(functions: dict[str, Any], stage: Stage) -> No
 def test_may_send_what_it_emits(functions: dict[str, Any], stage: Stage) -> None:
     wanted = {queue for message in stage.emits for queue in CONSUMERS[message]}
     assert wanted <= queues_it_may_send_to(functions[stage.function])
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.word)
+def test_may_publish_what_it_tells_of(functions: dict[str, Any], stage: Stage) -> None:
+    statements = [s for policy in functions[stage.function]["Policies"] for s in policy["Statement"]]
+    assert any(s["Action"] == "events:PutEvents" for s in statements) == bool(stage.events)
+
+
+def test_every_event_is_told_of() -> None:
+    told = {event for stage in STAGES for event in stage.events}
+    assert told == {model.__name__ for model in get_args(Event)}
 
 
 def test_every_message_has_one_queue_and_one_consumer(template: Template) -> None:

@@ -69,8 +69,16 @@ def needed(service: str, operation: str, request: dict[str, Any], names: dict[st
     if service == "dynamodb":
         index = request.get("IndexName")
         return f"dynamodb:{action}", names["StateTable.Arn"] + (f"/index/{index}" if index else "")
-    (queue,) = [name for name, value in names.items() if value == request["QueueUrl"]]
-    return f"sqs:{action}", names[f"{queue}.Arn"]
+    if service == "events":
+        (entry,) = request["Entries"]
+        return f"events:{action}", names[f"{names_of(names, entry['EventBusName'])}.Arn"]
+    return f"sqs:{action}", names[f"{names_of(names, request['QueueUrl'])}.Arn"]
+
+
+def names_of(names: dict[str, str], value: str) -> str:
+    """The resource that goes by this name."""
+    (name,) = [name for name, known in names.items() if known == value and f"{name}.Arn" in names]
+    return name
 
 
 def allowed(function: Any, action: str, resource: str, names: dict[str, str]) -> bool:

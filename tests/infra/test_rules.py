@@ -92,6 +92,11 @@ def test_consumer_slower_than_its_queue_waits(template: Template, rules: Any) ->
         {"Action": "s3:*", "Resource": {"Fn::GetAtt": ["MemoryBucket", "Arn"]}},
         {"Action": ["s3:GetObject"], "Resource": "*"},
         {"Action": "s3:GetObject", "Resource": {"Fn::Sub": "${MemoryBucket.Arn}/*"}},
+        {"Action": "events:PutEvents", "Resource": {"Fn::If": ["C", {"Ref": "EventBus"}, "*"]}},
+        {
+            "Action": "events:PutEvents",
+            "Resource": {"Fn::Sub": "arn:${AWS::Partition}:events:*:event-bus/${Bus}"},
+        },
         {
             "Action": "s3:GetObject",
             "Resource": [{"Fn::GetAtt": ["MemoryBucket", "Arn"]}, "arn:aws:s3:::another"],

@@ -109,6 +109,27 @@ def test_names_of_what_is_provisioned(small: Template) -> None:
     assert names["State"] == "State"
 
 
+def test_conditions_go_by_the_parameters(small: Template) -> None:
+    small.document["Conditions"] = {
+        "Debug": {"Fn::Equals": [{"Ref": "Level"}, "DEBUG"]},
+        "Quiet": {"Fn::Not": [{"Condition": "Debug"}]},
+        "Both": {"Fn::And": [{"Condition": "Debug"}, {"Condition": "Quiet"}]},
+    }
+    names = provision.names(small, "http://127.0.0.1:4566")
+    chosen = {"Fn::If": ["Debug", {"Ref": "Level"}, "no"]}
+    assert resolve([chosen, {"Fn::If": ["Quiet", 1, 2]}, {"Fn::If": ["Both", 1, 2]}], names) == [
+        "DEBUG",
+        2,
+        2,
+    ]
+
+
+def test_a_condition_that_is_not_understood_is_refused(small: Template) -> None:
+    small.document["Conditions"] = {"Odd": {"Fn::Or": []}}
+    with pytest.raises(TemplateError, match="condition"):
+        small.conditions()
+
+
 def test_resolve_replaces_at_any_depth() -> None:
     names = {"A": "a", "A.Arn": "arn:a"}
     value = {

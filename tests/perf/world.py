@@ -19,7 +19,7 @@ from strandline.domain.contracts import Message
 from strandline.pipeline.library import Library
 from strandline.pipeline.services import Ports, Rules
 from strandline.ports import Queue
-from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
+from tests.fakes import MemoryBus, MemoryItems, MemoryObjects, MemoryQueue
 from tests.perf.counting import Counts, Meter, counted
 from tests.perf.environment import isolate
 
@@ -85,6 +85,7 @@ class Faked:
         self._objects = MemoryObjects()
         self._items = MemoryItems()
         self._queues = (MemoryQueue(), MemoryQueue(fifo=True))
+        self._bus = MemoryBus()
         self._before = self._now()
 
     def library(self) -> Library:
@@ -100,6 +101,7 @@ class Faked:
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
             erase_queue=lambda: merge,
+            bus=lambda: self._bus,
             model=RuleModel,
             tokens=TiktokenCounter("cl100k_base"),
             clock=SystemClock(),

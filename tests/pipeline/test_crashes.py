@@ -4,6 +4,7 @@ Whatever died is repeated as its caller would: the client sends its request agai
 comes by. Afterwards the world must look as if nothing had happened.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -146,8 +147,29 @@ def expect_all_ended(world: World) -> None:
     assert {row["status"] for row in world.rows("TASKS#")} == {"completed"}
     assert len(world.rows("TASKS#")) == head.commit_count
     assert world.rows("DUE#") == []
-    assert len(world.stored("/journal/")) == head.commit_count
+    expect_events(world)
     assert len(world.stored("memory_diff.json")) == head.commit_count
+
+
+def expect_events(world: World) -> None:
+    """Each commit and each change of memories is in the journal once, numbered without a gap, and the bus has it."""
+    events = world.journal()
+    assert [int(event["id"][:12]) for event in events] == list(range(1, len(events) + 1))
+    assert {event.id for event in world.bus.published} == {event["id"] for event in events}
+    committed = [event["archive"] for event in events if event["type"] == "SessionCommitted"]
+    assert sorted(committed) == list(range(1, world.head("s").commit_count + 1))
+    changed = [(e["archive"], e["added"], e["updated"]) for e in events if e["type"] == "MemoryChanged"]
+    assert sorted(changed) == sorted(changes(world))
+    assert len([e for e in events if e["type"] != "TaskFailed"]) == len(committed) + len(changed)
+
+
+def changes(world: World) -> Iterator[tuple[int, list[str], list[str]]]:
+    """(archive, added, updated) by the diffs of the archives that changed something."""
+    for key, body in world.bodies("memory_diff.json").items():
+        done = json.loads(body)["operations"]
+        added, updated = ([op["uri"] for op in done[how]] for how in ("adds", "updates"))
+        if added or updated:
+            yield int(key.split("/")[-2]), added, updated
 
 
 def test_without_a_fault_there_are_two_archives(world: World) -> None:
@@ -168,8 +190,9 @@ def test_files_are_the_same_to_the_byte_after_a_fault_of_extract_or_merge(step: 
                 FAULTS[kind](world, at)
             run(world, done)
         world.heal()
-        for part in ("/memories/", "memory_diff.json", "candidates.json", "/journal/", "overview.md"):
+        for part in ("/memories/", "memory_diff.json", "candidates.json", "overview.md"):
             assert world.bodies(part) == calm.bodies(part), f"call {at}"
+        expect_events(world)
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -94,6 +94,7 @@ def test_a_retry_of_a_failed_task_that_dies_can_be_repeated(kind: str) -> None: 
             task.retry(world.services(), ALICE, delivery.message.task_id)
             world.heal()
         expect_all_ended(world)
+        assert {e["stage"] for e in world.journal() if e["type"] == "TaskFailed"} >= {"extract"}
         assert len(world.stored("done.json")) == 1, f"call {at}"
         if not fired:
             return

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from strandline.domain.contracts import EraseRequested, ExtractRequested, MergeRequested, SessionRef
@@ -19,12 +20,14 @@ from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
 from strandline.ports import Model, TokenCounter
+from strandline.storage.journal import Journals
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from tests.fakes import (
     Delivery,
     FakeClock,
     FakeIds,
+    MemoryBus,
     MemoryItems,
     MemoryObjects,
     MemoryQueue,
@@ -53,6 +56,7 @@ class World:
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
         self.erase_queue = MemoryQueue()
+        self.bus = MemoryBus()
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
         self.model: Model = model or Echo()
         self.language_model: Model | None = None
@@ -67,6 +71,7 @@ class World:
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
             erase_queue=lambda: self.erase_queue,
+            bus=lambda: self.bus,
             model=lambda: self.model,
             tokens=self.tokens,
             clock=self.clock,
@@ -86,7 +91,7 @@ class World:
     def mend(self) -> None:
         """Whatever was going to go wrong does not any more."""
         self.calls.trip = None
-        for name in ("objects", "items", "extract_queue", "merge_queue", "erase_queue"):
+        for name in ("objects", "items", "extract_queue", "merge_queue", "erase_queue", "bus"):
             getattr(self, name).faults = WatchedFaults(name, self.calls)
 
     def next(self, offset: int, action: Callable[[], object], *, before: bool = True) -> None:
@@ -241,6 +246,17 @@ class World:
         for number in sorted(ranges):
             lines += self.services().log.archived(whose, number, *ranges[number])
         return lines + self.services().log.live(head, head.live_from, head.last_seq)
+
+    def journal(self, owner: User = ALICE) -> list[dict[str, Any]]:
+        """Every event of the user's journal."""
+        journals = self._quiet(self.services).journals
+        events: list[dict[str, Any]] = []
+        while page := self._quiet(partial(self._page, journals, owner, events)):
+            events += page
+        return events
+
+    def _page(self, journals: Journals, owner: User, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return journals.page(owner, after=events[-1]["id"] if events else None, limit=200)
 
     def find(self, text: str, owner: User = ALICE, **fields: Any) -> list[str]:
         """The texts a search finds, best first."""

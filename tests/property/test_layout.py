@@ -84,7 +84,8 @@ def test_every_key_lies_under_its_owner(
     owner, life = layout.user_of(ref), Life(ref)
     keys = [
         owner.head(ref.session_id),
-        owner.journal("id"),
+        owner.journal_head,
+        owner.journal_run("id", 1),
         owner.index("memories"),
         life.segment(first, last),
         life.messages(n, first, last),

@@ -216,7 +216,7 @@ def test_archives_settle_in_any_order() -> None:
 def test_a_failed_archive_can_be_retried_and_done() -> None:  # B-B15
     head = _committed(filled(2), keep=0)
     failed = session.settle(head, 1, extracted={}, reason="bad", now=LATER)
-    assert failed.failed == (Archive(1, 1, 2, LATER, "bad"),)
+    assert failed.failed == (Archive(1, 1, 2, LATER, "bad", failed_at=LATER),)
     assert (failed.pending, failed.completed, failed.latest_done) == ((), 0, 0)
     assert session.settle(failed, 1, extracted={}, reason="worse", now=LATER) == failed, (
         "failed once is failed"

@@ -17,7 +17,7 @@ def test_a_replay_is_passing_and_stays_in_its_owners_prefix() -> None:
     [
         User("a", "u").head("replays"),
         User("a", "u").memory("replays/x.json.md"),
-        User("replays", "replays").journal("x"),
+        User("replays", "replays").journal_run("x", 1),
         "v1/a/u/sessions/replays/i/segments/1-2.jsonl",
         "v1/a/u/replays/deeper/x.json",
         "v1/a/replays/x.json",

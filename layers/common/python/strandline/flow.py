@@ -25,7 +25,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: what triggers it, who runs it, what it consumes and emits, and the write that makes it true."""
+    """One stage: what triggers it, who runs it, what it consumes and emits, the write that makes it true,
+    and the events it tells of (domain/events.py)."""
 
     word: str
     function: str
@@ -34,6 +35,7 @@ class Stage:
     consumes: str | None
     emits: tuple[str, ...]
     commit_point: str
+    events: tuple[str, ...] = ()
 
 
 STAGES = (
@@ -67,6 +69,7 @@ STAGES = (
         consumes="ExtractRequested",
         emits=("ExtractRequested", "MergeRequested"),
         commit_point="create-once PUT of the candidates of the archive",
+        events=("SessionCommitted", "TaskFailed"),
     ),
     Stage(
         word="merge",
@@ -76,6 +79,7 @@ STAGES = (
         consumes="MergeRequested",
         emits=(),
         commit_point="CAS PUT per memory file, then create-once PUT of the archive's memory_diff.json",
+        events=("MemoryChanged", "TaskFailed"),
     ),
     Stage(
         word="erase",
@@ -90,6 +94,7 @@ STAGES = (
         consumes="EraseRequested",
         emits=("EraseRequested",),
         commit_point="CAS PUT of a session's gravestone; conditional put of a user's or an account's erasure",
+        events=("SessionDeleted",),
     ),
     Stage(
         word="sweep",
@@ -99,6 +104,7 @@ STAGES = (
         consumes=None,
         emits=("ExtractRequested", "EraseRequested"),
         commit_point="conditional delete or move of a due marker",
+        events=("SessionCommitted", "MemoryChanged", "TaskFailed", "SessionDeleted"),
     ),
     Stage(
         word="api",
@@ -113,6 +119,7 @@ STAGES = (
         consumes=None,
         emits=("ExtractRequested",),
         commit_point="none: reads, and the use cases above",
+        events=("MemoryChanged",),
     ),
     Stage(
         word="authorizer",

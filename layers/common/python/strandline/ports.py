@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:  # a function loads what it uses
     from strandline.domain.contracts import Message
+    from strandline.domain.events import Event
     from strandline.domain.extraction import Extraction, Transcript
 
 
@@ -186,6 +187,13 @@ class Queue(Protocol):
 
     def send(self, message: "Message") -> None:
         """Hands the message over. Raises Ambiguous when it may not have arrived."""
+
+
+class Bus(Protocol):
+    """Where events go out. At least once, in any order."""
+
+    def put(self, event: "Event") -> None:
+        """Publishes the event. Raises Ambiguous when it may not have arrived, whatever the reason."""
 
 
 class Model(Protocol):

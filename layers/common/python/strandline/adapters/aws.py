@@ -35,6 +35,7 @@ from strandline.ports import Ambiguous, StoreError
 if TYPE_CHECKING:
     from mypy_boto3_bedrock_runtime import BedrockRuntimeClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
@@ -104,6 +105,8 @@ def client(service: Literal["bedrock-runtime"], config: Config) -> "BedrockRunti
 def client(service: Literal["ssm"], config: Config) -> "SSMClient": ...
 @overload
 def client(service: Literal["secretsmanager"], config: Config) -> "SecretsManagerClient": ...
+@overload
+def client(service: Literal["events"], config: Config) -> "EventBridgeClient": ...
 def client(service: str, config: Config) -> Any:
     """A client by the standard AWS environment: region, credentials, `AWS_ENDPOINT_URL_<SERVICE>`."""
     with _making:
@@ -136,6 +139,10 @@ def ssm(config: Config) -> "SSMClient":
 
 def secretsmanager(config: Config) -> "SecretsManagerClient":
     return client("secretsmanager", config)
+
+
+def events(config: Config) -> "EventBridgeClient":
+    return client("events", config)
 
 
 def code_of(error: ClientError) -> str:

@@ -20,10 +20,17 @@ _GROUP = re.compile(r"[!-~]{1,128}")
 
 
 class SqsQueue:
-    """One queue by its URL. `client` makes a client from a configuration, when it is first needed."""
+    """One queue by its URL. `client` makes a client from a configuration, when it is first needed; `trace` answers
+    the trace header of the present work, if any."""
 
-    def __init__(self, url: str, client: Callable[[Config], "SQSClient"] = aws.sqs) -> None:
+    def __init__(
+        self,
+        url: str,
+        client: Callable[[Config], "SQSClient"] = aws.sqs,
+        trace: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._url = url
+        self._trace = trace
         self._client = client
 
     @cached_property
@@ -34,7 +41,17 @@ class SqsQueue:
         # escaped to ASCII: SQS refuses U+FFFE, U+FFFF and most control characters
         body = json.dumps(message.model_dump(mode="json"), separators=(",", ":"))
         with aws.store_errors():
-            self._repeating.send_message(QueueUrl=self._url, MessageBody=body, **self._order(message))
+            self._repeating.send_message(
+                QueueUrl=self._url, MessageBody=body, **self._order(message), **self._traced()
+            )
+
+    def _traced(self) -> dict[str, Any]:
+        """The message goes on in the trace of what it is sent for."""
+        header = self._trace()
+        if header is None:
+            return {}
+        value = {"StringValue": header, "DataType": "String"}
+        return {"MessageSystemAttributes": {"AWSTraceHeader": value}}
 
     def _order(self, message: Message) -> dict[str, Any]:
         """FIFO: one group per user. The deduplication id is new in every call: SQS recognises the SDK's own

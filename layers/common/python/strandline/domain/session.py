@@ -35,8 +35,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that is not done: its number, its range, when it was committed; `reason` once it has failed; `by` what
-    request, when that has a key of its own."""
+    """An archive that is not done: its number, its range, when it was committed; `reason` and when it failed, once it
+    has; `by` what request, when that has a key of its own."""
 
     number: int
     first: int
@@ -44,6 +44,7 @@ class Archive:
     at: str
     reason: str | None = None
     by: str | None = None
+    failed_at: str | None = None
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,9 @@ def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | 
     rest = tuple(a for a in head.pending if a.number != number)
     failed = tuple(a for a in head.failed if a.number != number)
     if reason is not None:
-        failed = tuple(sorted((*failed, replace(settled, reason=reason)), key=lambda a: a.number))
+        failed = tuple(
+            sorted((*failed, replace(settled, reason=reason, failed_at=now)), key=lambda a: a.number)
+        )
         return replace(head, pending=rest, failed=failed, updated_at=now)
     totals = dict(head.memories_extracted)
     for kind, count in extracted.items():
@@ -263,7 +266,9 @@ def retry(head: Head, number: int, *, now: str) -> Head:
     again = find_archive(head.failed, number)
     if again is None:
         return head
-    pending = tuple(sorted((*head.pending, replace(again, reason=None)), key=lambda a: a.number))
+    pending = tuple(
+        sorted((*head.pending, replace(again, reason=None, failed_at=None)), key=lambda a: a.number)
+    )
     return replace(
         head, pending=pending, failed=tuple(a for a in head.failed if a.number != number), updated_at=now
     )

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from strandline.domain.message import MAX_BATCH, MessageIn
+from strandline.entry import telemetry
 from strandline.entry.front import serve
 from strandline.entry.http import Event, ok, parse_body, reply
 from strandline.entry.identity import identifier, identify
@@ -64,6 +65,8 @@ def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
         request = replace(request, repeat_key=again.seed)
         done = run_append(known, request)
         done = _as_first(request, done) if again.again else done
+    telemetry.count(appended_messages=done.added)
+    telemetry.note(last_seq=done.head.last_seq)
     return ok(_result(request, done, batch=batch), known.clock)
 
 

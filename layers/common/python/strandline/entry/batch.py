@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from strandline.domain.errors import ExtractionFailed, StrandlineError
+from strandline.domain.failure import kind_of
+from strandline.entry import telemetry
 from strandline.entry.http import Event
 from strandline.pipeline import outcome
 from strandline.pipeline.services import Services
@@ -30,8 +32,10 @@ def each(rows: Iterable[tuple[Record, T]], work: Callable[[Record, T], None]) ->
     for record, row in rows:
         try:
             work(record, row)
-        except Exception:
-            log.exception("message %s failed, receive %d", record["messageId"], receives(record))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the message comes again
+            log.error(
+                "message %s failed, receive %d: %s", record["messageId"], receives(record), kind_of(error)
+            )
             failures.append({"itemIdentifier": str(record["messageId"])})
     return failures
 
@@ -48,7 +52,9 @@ def give_up_or_raise(
     final = isinstance(error, ExtractionFailed) and error.final
     if not final and receives(record) < services.rules.max_receives:
         raise error
-    log.warning("%s of archive %d given up: %s", stage, request.archive, type(error).__name__)
+    log.warning("%s of archive %d given up: %s", stage, request.archive, kind_of(error))
+    telemetry.note(error=kind_of(error))
+    telemetry.count(given_up=1)
     outcome.fail(services, request, stage, reason(error))
 
 

@@ -1,16 +1,15 @@
 """The commit function: CommitRequested from its queue."""
 
-import logging
 from typing import Any
 
 from strandline.domain.contracts import CommitRequested
 from strandline.domain.errors import NotFound
+from strandline.domain.session import Skip
+from strandline.entry import telemetry
 from strandline.entry.batch import Record, each, records
 from strandline.entry.http import Event
 from strandline.entry.wiring import services
-from strandline.pipeline.commit import run_commit
-
-log = logging.getLogger(__name__)
+from strandline.pipeline.commit import Committed, run_commit
 
 
 def handle(event: Event) -> dict[str, Any]:
@@ -19,8 +18,21 @@ def handle(event: Event) -> dict[str, Any]:
 
 
 def _commit(record: Record, _: Record) -> None:
-    request = CommitRequested.model_validate_json(record["body"])
-    try:
-        run_commit(services(), request.session, request.keep_recent_count)
-    except NotFound:
-        log.info("message %s names a session that is gone", record["messageId"])
+    with telemetry.message("commit", record):
+        request = CommitRequested.model_validate_json(record["body"])
+        telemetry.note_session(request.session)
+        try:
+            done = run_commit(services(), request.session, request.keep_recent_count)
+        except NotFound:
+            telemetry.note(reason="session_gone")
+        else:
+            _tell(done)
+
+
+def _tell(done: Committed | Skip) -> None:
+    if isinstance(done, Skip):
+        telemetry.note(reason=done.reason)
+        telemetry.count(skipped=1)
+    else:
+        telemetry.note(archive=done.archive.number, task=done.task_id)
+        telemetry.count(commits=1)

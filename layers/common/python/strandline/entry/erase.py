@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from strandline.domain.contracts import EraseRequested
-from strandline.entry import api
+from strandline.entry import api, telemetry
 from strandline.entry.batch import Record, each, reason, receives, records
 from strandline.entry.http import Event
 from strandline.entry.wiring import library
@@ -22,10 +22,13 @@ def handle(event: Event, context: Any) -> dict[str, Any]:
 
 def _erase(record: Record, _: Record) -> None:
     """An erasure is never given up: on its last receive the task says what is wrong, and the sweep sends another."""
-    request = EraseRequested.model_validate_json(record["body"])
-    try:
-        run_erase(library(), request)
-    except Exception as error:
-        if receives(record) >= library().rules.max_receives:
-            trouble(library(), request, reason(error))
-        raise
+    with telemetry.message("erase", record):
+        request = EraseRequested.model_validate_json(record["body"])
+        telemetry.note_session(request.session)
+        telemetry.note(scope=request.scope)
+        try:
+            run_erase(library(), request)
+        except Exception as error:
+            if receives(record) >= library().rules.max_receives:
+                trouble(library(), request, reason(error))
+            raise

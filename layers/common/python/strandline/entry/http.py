@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge, StrandlineError
+from strandline.domain.failure import kind_of
 from strandline.domain.redaction import redact_value, scrub
 from strandline.domain.times import stamp
+from strandline.entry.requests import told
+from strandline.entry.telemetry import count, note
 from strandline.ports import Clock
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
@@ -87,13 +90,17 @@ def reply(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | Non
 
 def answering(event: Event, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """The action's answer, or the error envelope of what went wrong in it."""
+    return told(event, lambda: _answer(event, action))
+
+
+def _answer(event: Event, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     request_id = str(event.get("requestContext", {}).get("requestId", ""))
     try:
         return action()
     except StrandlineError as error:
         return refused(error, request_id)
-    except Exception:
-        log.exception("request %s failed", request_id)
+    except Exception as error:  # noqa: BLE001 - the edge: whatever it is, its kind is logged and the answer is a 500
+        log.error("request %s failed: %s", request_id, kind_of(error))
         return refused(
             StrandlineError("something went wrong on our side; the request id finds it"), request_id
         )
@@ -101,6 +108,8 @@ def answering(event: Event, action: Callable[[], dict[str, Any]]) -> dict[str, A
 
 def refused(error: StrandlineError, request_id: str) -> dict[str, Any]:
     """The error envelope. What it quotes of the request is shown without secrets."""
+    count(errors=1, **{f"errors_{error.code}": 1})
+    note(code=error.code)
     body = {
         "code": error.code,
         "message": scrub(error.message),

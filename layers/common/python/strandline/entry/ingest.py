@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from strandline.domain.contracts import AppendRequested
+from strandline.entry import telemetry
 from strandline.entry.batch import Record, each, records
 from strandline.entry.http import Event, InvalidFields
 from strandline.entry.wiring import services
@@ -50,8 +51,18 @@ def _ingest(group: list[Wanted]) -> list[dict[str, str]]:
     """The failures of one session's requests. Something unforeseen fails all of them: order before progress."""
     outcomes: list[Outcome] = []
 
-    def run(_record: Record, requests: list[AppendRequest]) -> None:
-        outcomes.extend(run_ingest(services(), requests))
+    def run(record: Record, requests: list[AppendRequest]) -> None:
+        with telemetry.message("append", record):
+            owner, messages = requests[0].owner, sum(len(request.messages) for request in requests)
+            telemetry.note(
+                account=owner.account_id,
+                user=owner.user_id,
+                session=requests[0].session_id,
+                messages=messages,
+            )
+            outcomes.extend(run_ingest(services(), requests))
+            kept = [len(r.messages) for r, error in zip(requests, outcomes, strict=True) if error is None]
+            telemetry.count(requests=len(requests), appended_messages=sum(kept))
 
     first = group[0][0]
     if each([(first, [request for _, request in group])], run):

@@ -63,6 +63,7 @@ class Settings(ModelSettings):
     bucket: str = Field(alias="STRANDLINE_BUCKET", min_length=1)
     table: str = Field(alias="STRANDLINE_TABLE", min_length=1)
     extract_queue_url: str = Field(default="", alias="STRANDLINE_EXTRACT_QUEUE_URL")
+    event_bus: str = Field(default="default", alias="STRANDLINE_EVENT_BUS", min_length=1)
     merge_queue_url: str = Field(default="", alias="STRANDLINE_MERGE_QUEUE_URL")
     erase_queue_url: str = Field(default="", alias="STRANDLINE_ERASE_QUEUE_URL")
     root_key_sha256: str = Field(default="", alias="STRANDLINE_ROOT_KEY_SHA256", pattern="^([0-9a-f]{64})?$")
@@ -97,6 +98,11 @@ class Settings(ModelSettings):
 def settings() -> Settings:
     """The settings of this function."""
     return from_environment(os.environ)
+
+
+def trace_header() -> str | None:
+    """The trace that the platform gives the present invocation."""
+    return os.environ.get("_X_AMZN_TRACE_ID")
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:

@@ -10,10 +10,12 @@ from strandline.adapters.s3 import S3Objects
 from strandline.adapters.sqs import SqsQueue
 from strandline.adapters.tokens import TiktokenCounter
 from strandline.entry.settings import Settings, settings
+from strandline.entry.telemetry import current_trace
 from strandline.pipeline.services import Ports, Services
 from strandline.ports import Model
 
 if TYPE_CHECKING:
+    from strandline.adapters.events import EventBus
     from strandline.adapters.keys import Key
     from strandline.adapters.language_model import Endpoint
     from strandline.domain.extraction import Extraction, Transcript
@@ -70,15 +72,22 @@ def _key(config: Settings) -> "Key | None":
     return keys.secret(config.model_key_secret) if config.model_key_secret else None
 
 
+def _event_bus(name: str) -> "EventBus":
+    from strandline.adapters.events import EventBus
+
+    return EventBus(name)
+
+
 def ports(config: Settings) -> Ports:
     """The adapters of a deployment."""
     model: Model = RuleModel()
     return Ports(
         objects=lambda: S3Objects(config.bucket),
         items=lambda: DynamoItems(config.table),
-        extract_queue=lambda: SqsQueue(config.extract_queue_url),
-        merge_queue=lambda: SqsQueue(config.merge_queue_url),
-        erase_queue=lambda: SqsQueue(config.erase_queue_url),
+        extract_queue=lambda: SqsQueue(config.extract_queue_url, trace=current_trace),
+        merge_queue=lambda: SqsQueue(config.merge_queue_url, trace=current_trace),
+        erase_queue=lambda: SqsQueue(config.erase_queue_url, trace=current_trace),
+        bus=lambda: _event_bus(config.event_bus),
         model=lambda: model,
         tokens=TiktokenCounter(config.token_encoding),
         clock=SystemClock(),

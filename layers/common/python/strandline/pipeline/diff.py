@@ -1,4 +1,4 @@
-"""What one archive changed in the memories: its `memory_diff.json`, and its entry in the user's journal."""
+"""What one archive changed in the memories: its `memory_diff.json`."""
 
 import json
 from collections import Counter
@@ -56,21 +56,6 @@ def diff(
         },
     }
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
-
-
-def journal_entry(candidates: Candidates, record: Mapping[str, Any]) -> bytes:
-    """The change feed's record of one merge: which memories, from which archive; no content."""
-    operations = record["operations"]
-    entry = {
-        "type": "MemoryChanged",
-        "session_id": candidates.session_id,
-        "archive": candidates.archive,
-        "extraction": candidates.extraction,
-        "added": [op["uri"] for op in operations["adds"]],
-        "updated": [op["uri"] for op in operations["updates"]],
-        "deleted": [],
-    }
-    return json.dumps(entry, ensure_ascii=False).encode()
 
 
 def archive_id(number: int) -> str:

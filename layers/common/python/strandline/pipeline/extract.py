@@ -1,8 +1,9 @@
 """extract: an archive becomes a summary and candidate memory lines.
 
 in             ExtractRequested
-out            `candidates.json`, `abstract.md`, `overview.md` under the archive; MergeRequested. ExtractRequested again
-               where a language model has read some parts of a long archive and there is no time for the others
+out            `candidates.json`, `abstract.md`, `overview.md` under the archive; SessionCommitted; MergeRequested.
+               ExtractRequested again where a language model has read some parts of a long archive and there is no
+               time for the others
 commit point   create-once PUT of the candidates
 on duplicate   the candidates are there: no model is asked again, only MergeRequested is sent again
 on crash       before the candidates: the message comes again and the work is done again, except for the parts of a
@@ -17,14 +18,16 @@ from pydantic import ValidationError
 from strandline.domain.candidates import Candidates, check
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed, Unavailable
+from strandline.domain.events import session_committed
 from strandline.domain.extraction import Extraction, Transcript, Turn
 from strandline.domain.language_model.combine import beside
 from strandline.domain.language_model.speakers import spoken
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import read_line, said_at
-from strandline.domain.session import CANCELLED, Head, cancelled
+from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
 from strandline.pipeline import outcome
+from strandline.pipeline.announce import announce
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
@@ -32,8 +35,9 @@ from strandline.storage.layout import Life, user_of
 from strandline.storage.once import fetch, write_once
 
 
-def run_extract(services: Services, request: ExtractRequested, attempt: int = 1) -> None:
-    """Extracts one archive, once, and passes it on to the merge. `attempt` counts the receives of the request.
+def run_extract(services: Services, request: ExtractRequested, attempt: int = 1) -> Candidates | None:
+    """Extracts one archive, once, and passes it on to the merge. `attempt` counts the receives of the request. Answers
+    what was extracted; None when there is nothing to pass on (yet).
 
     Raises ExtractionFailed when there is no valid extraction, Unavailable when a store did not answer. An archive
     whose session was deleted meanwhile is passed over in silence, and so is one whose task was cancelled.
@@ -42,12 +46,15 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     candidates = read_candidates(services, life, request.archive)
     if candidates is None:
         head = living_head(services, request)
-        if head is None or called_off(services, request, head):
-            return
+        if head is None:
+            return None
+        announce_commit(services, head, request)
+        if called_off(services, request, head):
+            return None
         candidates = _extract(services, request, head, attempt)
     if candidates is None:
         _go_on_later(services, request)
-        return
+        return None
     write_once(
         services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
     )
@@ -55,6 +62,7 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
         services.objects, life.archive_file(request.archive, "overview.md"), candidates.overview.encode()
     )
     _pass_on(services, request)
+    return candidates
 
 
 def read_candidates(services: Services, life: Life, number: int) -> Candidates | None:
@@ -74,6 +82,13 @@ def living_head(services: Services, request: ExtractRequested | MergeRequested) 
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
         return None
     return found.value
+
+
+def announce_commit(services: Services, head: Head, request: ExtractRequested) -> None:
+    """Tells of the commit that made the archive. Here, since this is repeated until it succeeds and nobody waits."""
+    archive = find_archive((*head.pending, *head.failed), request.archive)
+    if archive is not None:
+        announce(services, session_committed(request.session, archive, request.task_id))
 
 
 def called_off(services: Services, request: ExtractRequested | MergeRequested, head: Head) -> bool:

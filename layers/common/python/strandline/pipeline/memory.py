@@ -6,10 +6,10 @@ follows each of them.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import (
@@ -19,12 +19,15 @@ from strandline.domain.errors import (
     PayloadTooLarge,
     Unavailable,
 )
+from strandline.domain.events import Happening, MemoryChanged, memory_edited
 from strandline.domain.memory import Memory
 from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.times import stamp
+from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
+from strandline.pipeline.diff import memory_uri
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.document import Change
@@ -82,12 +85,20 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
     plain = checked(path)
     refuse_closed(services, owner)
     edit = _screened(services, plain, edited(content))
-    mark = _mark(services, owner, plain)
+    notice = _notice(services, owner, plain, "updated")
     base = services.indexes.read(owner.index("memories"))
-    change = partial(_rewrite, path=plain, edit=edit, guard=guard, now=stamp(services.clock.now()))
+    rewrite = partial(_rewrite, path=plain, edit=edit, guard=guard, now=stamp(services.clock.now()))
+    tried = False
+
+    def change(current: Memory | None) -> Change[Memory, Memory]:
+        nonlocal tried
+        wanted = rewrite(current)
+        tried = tried or wanted.value is not None  # an answer may be lost, then it is there already
+        return wanted
+
     memory = services.memories.update(owner.memory(plain), change)
     reindex(services, owner, [plain], base=base, known={plain: memory})
-    _unmark(services, mark)
+    _tell(services, notice, changed=tried)
     return memory
 
 
@@ -99,16 +110,46 @@ def _screened(services: Library, path: str, edit: Edit) -> Edit:
     return replace(edit, body=scrub(edit.body), title=edit.title and scrub(edit.title))
 
 
-def _mark(services: Library, owner: User, path: str) -> Due:
-    """Makes the sweep look at the file's index entry, should we not come to it."""
-    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
+@dataclass(frozen=True)
+class _Notice:
+    """What is about to be done to one memory: what to tell of it, and the marker that makes the sweep look at the
+    file's index entry and tell of it, should we not come to it."""
+
+    mark: Due
+    happening: Happening
+
+
+def _notice(services: Library, owner: User, path: str, how: Literal["updated", "deleted"]) -> _Notice:
+    now = services.clock.now()
     whose = SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id="")
-    mark = Due(at, "reindex", whose, path=path)
+    uri = memory_uri(owner.user_id, path)
+    happening = memory_edited(whose, uri, how, edit=services.ids.new(), at=stamp(now))
+    at = stamp(now + timedelta(seconds=services.rules.heal_seconds))
+    mark = Due(at, "reindex", whose, path=path, event=happening.to_dict())
     try:
         services.due.put(mark)
     except StoreError as error:
         raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
-    return mark
+    return _Notice(mark, happening)
+
+
+def _tell(services: Library, notice: _Notice, *, changed: bool) -> None:
+    """The edit is done; while the bus does not know of it, the marker stays."""
+    if not changed or tell(services, notice.happening):
+        _unmark(services, notice.mark)
+
+
+def edit_seen(mark: Due, there: Memory | None) -> Happening | None:
+    """What is to be told of an edit that did not come to its end, by what there is now."""
+    if mark.event is None:
+        return None
+    happening = Happening.read(mark.event)
+    event = happening.event
+    if not isinstance(event, MemoryChanged) or bool(event.deleted) == (there is None):
+        return happening
+    if there is None:
+        return None  # never written, or deleted since, which is told of by itself
+    return replace(happening, event=event.model_copy(update={"updated": event.deleted, "deleted": []}))
 
 
 def _unmark(services: Library, mark: Due) -> None:
@@ -163,10 +204,10 @@ def matching(sha256: str | None, *, absent: bool) -> Guard:
 def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     """Deletes a memory and answers what it was. The bucket keeps its versions. Raises NotFound."""
     plain = checked(path)
-    mark = _mark(services, owner, plain)
+    notice = _notice(services, owner, plain, "deleted")
     gone = _remove(services, owner, plain, guard)
     reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
-    _unmark(services, mark)
+    _tell(services, notice, changed=gone is not None)
     if gone is None:
         raise NotFound(f"there is no memory {path!r}", type="memory", resource=path)
     return replace(gone, path=plain)

@@ -1,7 +1,7 @@
 """merge: the candidates of archives become lines in memory files.
 
 in             up to 10 MergeRequested of one user (the queue is FIFO, its group is the user)
-out            memory files, index, journal entry, `memory_diff.json`, the archive done, the task completed
+out            memory files, index, MemoryChanged, `memory_diff.json`, the archive done, the task completed
 commit point   CAS PUT per memory file, then create-once PUT of the archive's diff
 on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
                what follows it is made sure of
@@ -15,16 +15,19 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
+from strandline.domain.events import memories_merged
 from strandline.domain.memory import Addition, Memory, absorb, revived, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.times import stamp
+from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
-from strandline.pipeline.diff import Effect, diff, diff_uri, journal_entry
+from strandline.pipeline.diff import Effect, diff, diff_uri
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates
@@ -189,11 +192,18 @@ def _finish(services: Library, owner: User, job: Job) -> None:
     if job.diff is None:
         job.diff = _write_diff(services, owner, job)
     record = json.loads(job.diff)
-    write_once(services.objects, owner.journal(job.request.task_id), journal_entry(job.candidates, record))
+    _announce(services, job.request, record["operations"])
     uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)
     by_type = record["summary"]["by_type"]
     if not complete(services, job.request, by_type, uri, job.candidates.usage):
         forget_messages(services, owner, job.request.session.incarnation)
+
+
+def _announce(services: Library, request: MergeRequested, operations: Mapping[str, Any]) -> None:
+    added, updated = ([each["uri"] for each in operations[how]] for how in ("adds", "updates"))
+    now = stamp(services.clock.now())
+    for happening in memories_merged(request, added=added, updated=updated, at=now):
+        announce(services, happening)
 
 
 def _write_diff(services: Library, owner: User, job: Job) -> bytes:

@@ -12,10 +12,12 @@ from typing import Any
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import Unavailable
+from strandline.domain.events import task_failed
 from strandline.domain.extraction import Usage
 from strandline.domain.redaction import scrub
-from strandline.domain.session import Head
+from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
+from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.document import Change
@@ -69,14 +71,21 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
     failed = session.find_archive(head.failed, request.archive) if head else None
     if failed is None:
         return
+    report(services, request, failed, stage)
     cut = failed.reason or ""
-    failed_at = stamp(services.clock.now())
-    row = {"archive": request.archive, "stage": stage, "error": cut, "failed_at": failed_at}
-    _mark(services, request, "failed.json", row)
     try:
         services.tasks.fail(request.session, request.task_id, request.archive, stage=stage, reason=cut)
     except StoreError as error:
         raise Unavailable("the table did not answer") from error
+
+
+def report(services: Services, request: Request, failed: Archive, stage: str) -> None:
+    """Writes down that an archive failed, once, and tells of it, unless it was its owner's wish."""
+    at = failed.failed_at or failed.at
+    row = {"archive": request.archive, "stage": stage, "error": failed.reason or "", "failed_at": at}
+    _mark(services, request, "failed.json", row)
+    if failed.reason != CANCELLED:
+        announce(services, task_failed(request.session, request.archive, request.task_id, stage=stage, at=at))
 
 
 def _mark(services: Services, request: Request, name: str, row: Mapping[str, Any]) -> None:

@@ -2,8 +2,8 @@
 
 First what can be seen (the lines in the message index and their vectors, its tasks, its line in the session list),
 then what is stored: every version of its segments, archives and tool results, the old heads below its gravestone, and
-the old versions of the message index and its vectors, which quote it. All of it may be repeated, and stops when no
-more is allowed.
+the old versions of the message index and its vectors, which quote it; then it is told of. All of it may be repeated,
+and stops when no more is allowed.
 """
 
 from collections import Counter
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from strandline.domain.contracts import SessionRef
+from strandline.domain.events import session_deleted
+from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
@@ -49,7 +51,7 @@ def erase_life(services: Library, whose: SessionRef, allowed: Allowance, into: E
 
     Raises StoreError, Unavailable, Aborted: what was counted is gone, repeating goes on.
     """
-    parts: tuple[Part, ...] = (_found_lines, _tasks, _objects, _old_heads, _old_indexes)
+    parts: tuple[Part, ...] = (_found_lines, _tasks, _objects, _old_heads, _old_indexes, _told)
     into.complete = all(part(services, whose, into.counts, allowed) for part in parts)
     return into.counts
 
@@ -94,6 +96,15 @@ def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], all
     owner = user_of(whose)
     indexes = (owner.index("messages"), owner.vectors("messages"))
     return all(_old_versions(services, key, counts, allowed) for key in indexes)
+
+
+def _told(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:
+    """While there is a gravestone: without one, its user may have been erased since, journal and all."""
+    found = services.heads.read(user_of(whose).head(whose.session_id))
+    buried_at = found.value.buried_at if found and found.value.incarnation == whose.incarnation else None
+    if buried_at is not None:
+        announce(services, session_deleted(whose, at=buried_at))
+    return True
 
 
 def _old_versions(services: Library, key: str, counts: Counter[str], allowed: Allowance) -> bool:

@@ -7,11 +7,12 @@ from functools import cached_property
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
-from strandline.ports import Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
+from strandline.ports import Bus, Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
 from strandline.storage.erasures import Erasures
+from strandline.storage.journal import Journals
 from strandline.storage.keys import Keys
 from strandline.storage.log import Log
 from strandline.storage.records import DueMarkers, Sessions, Tasks
@@ -50,6 +51,7 @@ class Ports:
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
     erase_queue: Callable[[], Queue]
+    bus: Callable[[], Bus]
     model: Callable[[], Model]
     tokens: TokenCounter
     clock: Clock
@@ -88,6 +90,14 @@ class Services:
     @cached_property
     def erase_queue(self) -> Queue:
         return self.ports.erase_queue()
+
+    @cached_property
+    def bus(self) -> Bus:
+        return self.ports.bus()
+
+    @cached_property
+    def journals(self) -> Journals:
+        return Journals(self.objects, self.clock, self.ids)
 
     @cached_property
     def model(self) -> Model:

@@ -1,7 +1,8 @@
 """sweep: look at what is due.
 
 in             the clock
-out            ExtractRequested for archives whose task has stood still; EraseRequested for what was deleted
+out            ExtractRequested for archives whose task has stood still; EraseRequested for what was deleted; events
+               that the bus may not have
 commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
@@ -10,7 +11,8 @@ on crash       a marker is put at its new time before it is removed from the old
                                 While its task moves on (a model reads a long archive), it is only looked at again
              ended            → its task and the session list are made to agree with it; marker removed
              session deleted  → marker removed
-    reindex  → the file's index entry is made to agree with it; marker removed
+    reindex  → the file's index entry is made to agree with it, the change is told of; marker removed
+    announce → the event is published; marker removed
     bury     session lives    → it was not deleted after all: left alone, marker removed
              deleted          → EraseRequested, now and a day after, when nothing late can land any more and the
                                 gravestone may go; looked at until it has gone, then the marker is removed
@@ -27,12 +29,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from strandline.domain.contracts import EraseRequested
+from strandline.domain.errors import Unavailable
+from strandline.domain.events import Happening
+from strandline.domain.failure import kind_of
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
-from strandline.pipeline.catalogue import reindex
+from strandline.pipeline.announce import tell
+from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.commit import extract_request, request_extract
+from strandline.pipeline.extract import announce_commit
 from strandline.pipeline.library import Library
+from strandline.pipeline.memory import edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import StoreError
 from strandline.storage.layout import user_of
@@ -55,9 +63,9 @@ def run_sweep(services: Library) -> Mapping[str, int]:
             counts["due"] += 1
             try:
                 _LOOKS[due.kind](services, due, now)
-            except Exception:
+            except Exception as error:  # noqa: BLE001 - one marker's failure stops no other
                 counts["failed"] += 1
-                log.exception("sweep: %s failed, to be looked at again later", due.kind)
+                log.error("sweep: %s failed, to be looked at again later: %s", due.kind, kind_of(error))
                 _put_off(services, due, now)
     return counts
 
@@ -88,6 +96,9 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         services.due.remove(due)
         return
     pending = find_archive(head.pending, due.archive)
+    known = find_archive((*head.pending, *head.failed), due.archive)
+    if known is not None:
+        announce_commit(services, head, extract_request(due.session, known))
     if pending is None:
         _agree(services, due, head)
         services.due.remove(due)
@@ -113,10 +124,12 @@ def _moves_on(services: Library, due: Due, now: datetime) -> bool:
 def _agree(services: Library, due: Due, head: Head) -> None:
     """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
     services.sessions.mend(head)
+    failed = find_archive(head.failed, due.archive)
+    if failed is not None:
+        outcome.report(services, extract_request(due.session, failed), failed, "sweep")
     task = services.tasks.get(user_of(due.session), due.task_id)
     if task is None or task["status"] not in ("pending", "running"):
         return
-    failed = find_archive(head.failed, due.archive)
     if failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif due.archive <= head.commit_count:
@@ -157,11 +170,29 @@ def _erase(services: Library, due: Due, now: datetime) -> None:
 def _reindex(services: Library, due: Due, _now: datetime) -> None:
     owner = user_of(due.session)
     base = services.indexes.read(owner.index("memories"))
-    reindex(services, owner, [due.path], base=base, known={})
+    there = read_file(services, owner, due.path)
+    reindex(services, owner, [due.path], base=base, known={due.path: there})
+    happening = edit_seen(due, there)
+    if happening is not None:
+        _tell(services, happening)
     services.due.remove(due)
 
 
+def _announce(services: Library, due: Due, _now: datetime) -> None:
+    if not services.erasures.closed(
+        user_of(due.session)
+    ):  # else the journal goes, and nothing is to begin it anew
+        _tell(services, Happening.read(due.event or {}))
+    services.due.remove(due)
+
+
+def _tell(services: Library, happening: Happening) -> None:
+    if not tell(services, happening, again=True):
+        raise Unavailable("the bus did not take the event")
+
+
 _LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {
+    "announce": _announce,
     "heal": _heal,
     "bury": _bury,
     "reindex": _reindex,

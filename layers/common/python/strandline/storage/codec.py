@@ -54,4 +54,5 @@ class HeadCodec:
 
 
 def _archive_row(archive: Archive) -> tuple[int | str | None, ...]:
-    return archive.number, archive.first, archive.last, archive.at, archive.reason, archive.by
+    told = (archive.reason, archive.by, archive.failed_at)
+    return archive.number, archive.first, archive.last, archive.at, *told

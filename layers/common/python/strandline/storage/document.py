@@ -116,6 +116,7 @@ class Documents(Generic[V]):
         self._ids = ids
         self._warm = warm
         self._retry = retry or Retry()
+        self.writes = self.conflicts = 0  # counted for the operator
         self._lock = Lock()
         self._cache: OrderedDict[str, Versioned[V]] = OrderedDict()
 
@@ -244,7 +245,9 @@ class _Update(Generic[V, R]):
             self._unclear = True
             return None
         except (ConditionFailed, Contended):
+            self._documents.conflicts += 1
             return None
+        self._documents.writes += 1
         return change
 
     def _wait(self, attempt: int) -> None:

@@ -9,7 +9,8 @@
     v1/<account>/<user>/memories/<path>                                                CAS documents
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/index/<kind>.vectors.idx                                       CAS documents, derived
-    v1/<account>/<user>/journal/<id>.json                                              immutable
+    v1/<account>/<user>/journal/head.json                                              CAS document
+    v1/<account>/<user>/journal/<incarnation>/<first>.jsonl                            immutable
     v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
 
 Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
@@ -62,8 +63,13 @@ class User:
     def vectors(self, kind: str) -> str:
         return f"{self.prefix}index/{kind}.vectors.idx"
 
-    def journal(self, entry: str) -> str:
-        return f"{self.prefix}journal/{encode(entry)}.json"
+    @property
+    def journal_head(self) -> str:
+        return f"{self.prefix}journal/head.json"
+
+    def journal_run(self, incarnation: str, first: int) -> str:
+        """Key of the journal's records from the number `first` on."""
+        return f"{self.prefix}journal/{encode(incarnation)}/{first:0{_DIGITS}d}.jsonl"
 
     def replay(self, name: str) -> str:
         return f"{self.prefix}replays/{encode(name)}.json"

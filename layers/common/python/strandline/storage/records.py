@@ -159,14 +159,16 @@ def is_receipt(row: Item) -> bool:
     return str(row.get("task_type", "")).endswith("_erasure")
 
 
-Kind = Literal["heal", "bury", "reindex", "erase"]
+Kind = Literal["announce", "heal", "bury", "reindex", "erase"]
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), a memory whose
-    index entry may be behind (`reindex`; `path` names it, the session is empty), or the erasure of a user or an account
-    (`erase`; the session is empty, and for an account the user too)."""
+    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), an event that the
+    bus may not have (`announce`), a memory whose index entry may be behind (`reindex`; `path` names it, `event` is what
+    to tell of it), or the erasure of a user or an account (`erase`). Of the latter three the session is empty, of an
+    account the user too. `event` is a Happening as a dict, and may name who has put the marker, so that nobody removes
+    another's."""
 
     at: str
     kind: Kind
@@ -175,6 +177,7 @@ class Due:
     task_id: str = ""
     rounds: int = 0
     path: str = ""
+    event: Mapping[str, Any] | None = None
 
     @property
     def pk(self) -> str:
@@ -189,6 +192,7 @@ class Due:
             self.session.incarnation,
             str(self.archive),
             self.path,
+            *(str(self.event[name]) for name in ("key", "attempt") if self.event and name in self.event),
         )
         return f"{self.at}#{self.kind}#{hashlib.sha256(chr(0).join(named).encode()).hexdigest()[:32]}"
 
@@ -211,6 +215,7 @@ class DueMarkers:
             "task_id": due.task_id,
             "rounds": due.rounds,
             "path": due.path,
+            "event": due.event,
         }
         self._items.put({"pk": due.pk, "sk": due.sk, "session": due.session.model_dump(), **row})
 
@@ -237,4 +242,5 @@ def _due(item: Item) -> Due:
         task_id=item["task_id"],
         rounds=item["rounds"],
         path=item.get("path", ""),
+        event=item.get("event"),
     )

@@ -1,0 +1,60 @@
+"""Telling of an event: into the user's journal, then onto the bus.
+
+in             a Happening: an event without an id, and what makes it the same when it is told of again
+out            a record of the journal, which gives it its id; the event on the bus
+commit point   CAS PUT of the journal
+on duplicate   the journal knows it: nothing is published again by the caller. The sweep always publishes
+on crash       a due marker is written first and removed when the bus has taken the event; until then the sweep tells of
+               it again. So the bus gets it at least once, and a bus that is down holds nobody up
+"""
+
+import logging
+from contextlib import suppress
+from datetime import timedelta
+
+from strandline.domain.contracts import SessionRef
+from strandline.domain.errors import Unavailable
+from strandline.domain.events import Happening
+from strandline.domain.times import stamp
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.layout import User
+from strandline.storage.records import Due
+
+log = logging.getLogger(__name__)
+
+
+def announce(services: Services, happening: Happening) -> None:
+    """Tells of an event, whatever becomes of this process. Raises Unavailable, Aborted: the caller has to repeat."""
+    mark = _marker(services, happening)
+    try:
+        services.due.put(mark)
+    except StoreError as error:
+        raise Unavailable("the table did not answer; repeat the request") from error
+    if tell(services, happening):
+        with suppress(StoreError):  # then the sweep publishes it once more
+            services.due.remove(mark)
+
+
+def tell(services: Services, happening: Happening, *, again: bool = False) -> bool:
+    """Writes the event down and publishes it when it is new, or `again`. False when the bus did not take it: a due
+    marker of the caller's must see to that. Raises Unavailable, Aborted."""
+    event = happening.event
+    owner = User(event.account_id, event.user_id)
+    identity, new = services.journals.add(owner, happening.digest, event.model_dump(exclude_none=True))
+    if not new and not again:
+        return True
+    try:
+        services.bus.put(event.model_copy(update={"id": identity}))
+    except StoreError as error:
+        log.warning("the bus did not take %s %s: %s", event.type, identity, type(error).__name__)
+        return False
+    return True
+
+
+def _marker(services: Services, happening: Happening) -> Due:
+    event = happening.event
+    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
+    whose = SessionRef(account_id=event.account_id, user_id=event.user_id, session_id="")
+    # of this attempt alone: another's, which may have died before the bus had the event, must outlive ours
+    return Due(at, "announce", whose, event={**happening.to_dict(), "attempt": services.ids.new()})
