@@ -17,7 +17,7 @@ BARE = "import boto3; from pydantic import BaseModel"
 BUDGETS = {
     "append": 80,
     "authorizer": 75,
-    "commit": 75,
+    "commit": 80,
     "extract": 90,
     "merge": 140,
     "sweep": 140,
