@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-KINDS = ("S3 PUT", "S3 GET", "S3 LIST", "S3 DELETE", "table write", "table read", "queue send")
+KINDS = ("S3 PUT", "S3 GET", "S3 LIST", "S3 DELETE", "table write", "table read", "queue send", "event")
 _KIND = {
     "PutObject": "S3 PUT",
     "GetObject": "S3 GET",
@@ -19,6 +19,7 @@ _KIND = {
     "GetItem": "table read",
     "Query": "table read",
     "SendMessage": "queue send",
+    "PutEvents": "event",
 }
 
 

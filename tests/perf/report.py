@@ -1,4 +1,4 @@
-"""docs/BENCHMARKS.md: tables between markers, everything else left as somebody wrote it."""
+"""docs/BENCHMARKS.md and docs/COSTS.md: tables between markers, everything else left as somebody wrote it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,11 +6,14 @@ from pathlib import Path
 
 from tests.perf.counting import KINDS, Counts
 
-FILE = Path(__file__).parents[2] / "docs" / "BENCHMARKS.md"
+DOCS = Path(__file__).parents[2] / "docs"
+FILE = DOCS / "BENCHMARKS.md"
+ELSEWHERE = {"million": DOCS / "COSTS.md", "model": DOCS / "COSTS.md"}
 
 
-def write(section: str, body: str, file: Path = FILE) -> None:
+def write(section: str, body: str) -> None:
     """Puts `body` between the markers of `section`; what is outside stays. Raises LookupError without markers."""
+    file = ELSEWHERE.get(section, FILE)
     text = file.read_text()
     begin, end = f"<!-- bench:{section} -->", "<!-- bench:end -->"
     pattern = re.compile(rf"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)

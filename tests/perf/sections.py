@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from strandline_sdk.client import Client
-from tests.perf import cost, cpu, imports, locomo, report, requests, service, world
+from tests.perf import cost, cpu, imports, locomo, million, report, requests, service, world
 from tests.perf.requests import Row
 
 CATEGORIES = {"1": "several turns", "2": "time", "3": "open", "4": "one turn"}
@@ -205,6 +205,16 @@ def _cost_table(stages: Mapping[str, service.Stage], messages: int) -> str:
     return report.table(("$ per million messages", *services, "sum"), [*rows, total])
 
 
+def a_million(*, quick: bool) -> str:
+    """What a million messages take and cost, by messages per request."""
+    return million.tables(million.measure(quick=quick))
+
+
+def model_tokens(*, quick: bool) -> str:
+    """Tokens and dollars of a language model, by model."""
+    return million.model_table(1_000 if quick else 10_000)
+
+
 SECTIONS: Mapping[str, Callable[..., str]] = {
     "append": append,
     "pipeline": pipeline,
@@ -212,4 +222,6 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "imports": import_time,
     "locomo": recall,
     "cost": costs,
+    "million": a_million,
+    "model": model_tokens,
 }

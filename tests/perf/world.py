@@ -126,6 +126,7 @@ class Faked:
                 "table write": items["put"] + items["update"] + items["delete"],
                 "table read": items["get"] + items["query"],
                 "queue send": sum(len(queue.sent) for queue in self._queues),
+                "event": len(self._bus.published),
                 "sent": self._objects.bytes["put"],
                 "received": self._objects.bytes["get"],
             }

@@ -1,0 +1,72 @@
+"""What the documents say is held against what they speak of, where that is cheap."""
+
+import importlib
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    file
+    for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/**/*.md"))
+    if ".venv" not in file.parts
+)
+UNITS = {"KiB": 1024, "MiB": 1024**2, "seconds": 1, "hours": 3_600, "days": 86_400}
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_LIMIT = re.compile(
+    r"^\| .+ \| ([\d,.]+) ?([^|(]*?)(?: \(413\))? \| `([\w/]+)\.py` `(\w+)` \|$", re.MULTILINE
+)
+
+
+def said(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made of their words."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    for link in _LINK.findall(page.read_text()):
+        path, _, anchor = link.partition("#")
+        if "://" in path or path.startswith("mailto:"):
+            continue
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_word_of_make_is_there() -> None:
+    words = set(re.search(r"^\.PHONY: (.+)$", said("Makefile"), re.MULTILINE)[1].split())  # type: ignore[index]
+    named = {
+        word
+        for page in PAGES
+        for run in re.findall(r"`make ([a-z ]+)`", page.read_text())
+        for word in run.split()
+    }
+    assert named - words == set()
+    assert {"run", "test", "check", "build", "deploy"} <= named | words
+
+
+def _limits() -> list[Any]:
+    found = _LIMIT.findall(said("docs/LIMITS.md"))
+    return [pytest.param(*limit, id=limit[3]) for limit in found]
+
+
+def test_limits_are_found() -> None:
+    assert len(_limits()) == said("docs/LIMITS.md").count(".py` `")
+
+
+@pytest.mark.parametrize(("number", "unit", "module", "name"), _limits())
+def test_limits_are_those_of_the_code(number: str, unit: str, module: str, name: str) -> None:
+    actual = getattr(importlib.import_module(f"strandline.{module.replace('/', '.')}"), name)
+    seconds = actual.total_seconds() if isinstance(actual, timedelta) else actual
+    assert float(number.replace(",", "")) * UNITS.get(unit.strip(), 1) == seconds
