@@ -6,6 +6,7 @@ The simulation shows that no order of events loses or doubles a message; this sh
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 
 import pytest
@@ -21,8 +22,7 @@ from strandline.ports import Items, ObjectStore, Queue
 from strandline.storage.layout import User
 from strandline.storage.log import ref
 from tests.contract.conftest import Backend
-from tests.fakes import WordCounter
-from tests.pipeline.models import Echo
+from tests.pipeline.world import World
 
 pytestmark = [pytest.mark.contract, pytest.mark.slow]
 
@@ -40,13 +40,11 @@ def services(atomic_backend: Backend) -> Callable[[], Services]:
 
 
 def _ports(objects: ObjectStore, items: Items, queue: Queue) -> Ports:
-    return Ports(
+    return replace(
+        World().ports(),
         objects=lambda: objects,
         items=lambda: items,
         extract_queue=lambda: queue,
-        merge_queue=lambda: queue,
-        model=Echo,
-        tokens=WordCounter(),
         clock=SystemClock(),
         ids=RandomIds(),
     )

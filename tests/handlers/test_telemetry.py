@@ -39,6 +39,7 @@ KINDS = {
     "UpdateItem": "dynamodb_write",
     "DeleteItem": "dynamodb_write",
     "SendMessage": "sqs",
+    "PutEvents": "events",
 }
 ALWAYS = {"s3_put": 0, "s3_get": 0, "s3_list": 0, "dynamodb_write": 0, "dynamodb_read": 0, "sqs": 0}
 
