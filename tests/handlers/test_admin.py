@@ -204,6 +204,14 @@ def test_a_new_role_goes_for_all_keys(service: Service, ada: Client, mia: Client
     assert mia.get(f"{ACME}/users").refusal == (403, "PERMISSION_DENIED")
 
 
+def test_a_user_removed_while_its_role_is_changed_does_not_come_back(
+    service: Service, ada: Client, mia: Client
+) -> None:
+    service.world.items.faults.before("query", lambda: ada.delete(f"{ACME}/users/mia"))
+    assert ada.put(f"{ACME}/users/mia/role", {"role": "admin"}).refusal == (404, "NOT_FOUND")
+    assert ada.get(f"{ACME}/users/mia").refusal == (404, "NOT_FOUND")
+
+
 def test_a_removed_user_cannot_come_in_and_leaves_its_data(
     service: Service, ada: Client, mia: Client
 ) -> None:

@@ -5,16 +5,16 @@ happen before a root key, or an account's admin key, may act for a user. A key i
 request that made it; afterwards only its hash is known. Every step may be repeated.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from strandline.domain.errors import AlreadyExists, NotFound, Unavailable
+from strandline.domain.errors import AlreadyExists, NotFound
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.services import Services
-from strandline.ports import ConditionFailed, Item, Page, StoreError
+from strandline.ports import ConditionFailed, Item, Page
+from strandline.storage.answered import answered
 from strandline.storage.keys import KeyOwner, Role, hash_key
 from strandline.storage.layout import User
 
@@ -27,15 +27,6 @@ class NewKey:
 
     key: str
     listed: Item
-
-
-@contextmanager
-def answered() -> Iterator[None]:
-    """Raises Unavailable when the table does not answer."""
-    try:
-        yield
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
 
 
 def create_account(services: Services, account_id: str, admin_user_id: str) -> NewKey:
@@ -76,9 +67,7 @@ def user(services: Services, whose: User) -> Item:
     with answered():
         found = services.accounts.user(whose)
     if found is None:
-        raise NotFound(
-            f"there is no user {whose.user_id!r} in this account", type="user", resource=whose.user_id
-        )
+        raise _no_user(whose)
     return found
 
 
@@ -98,14 +87,12 @@ def change_role(services: Services, whose: User, role: Role) -> Item:
     Raises NotFound.
     """
     user(services, whose)
-    try:
-        with answered():
+    with answered():
+        try:
             services.keys.change_role(whose, role)
             services.accounts.change_role(whose, role)
-    except ConditionFailed as error:
-        raise NotFound(
-            f"there is no user {whose.user_id!r} in this account", type="user", resource=whose.user_id
-        ) from error
+        except ConditionFailed as error:
+            raise _no_user(whose) from error
     return user(services, whose)
 
 
@@ -177,6 +164,12 @@ def change_settings(services: Services, account_id: str, values: Mapping[str, An
     with answered():
         services.accounts.change_settings(account_id, values)
     return settings(services, account_id)
+
+
+def _no_user(whose: User) -> NotFound:
+    return NotFound(
+        f"there is no user {whose.user_id!r} in this account", type="user", resource=whose.user_id
+    )
 
 
 def _key(services: Services, whose: User, role: Role, expires: datetime | None) -> NewKey:

@@ -13,11 +13,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Unavailable
 from strandline.domain.events import Happening
 from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.layout import User
 from strandline.storage.records import Due
 
@@ -27,10 +27,8 @@ log = logging.getLogger(__name__)
 def announce(services: Services, happening: Happening) -> None:
     """Tells of an event, whatever becomes of this process. Raises Unavailable, Aborted: the caller has to repeat."""
     mark = _marker(services, happening)
-    try:
+    with answered():
         services.due.put(mark)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
     if tell(services, happening):
         with suppress(StoreError):  # then the sweep publishes it once more
             services.due.remove(mark)

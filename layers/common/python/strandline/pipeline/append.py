@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from strandline.domain import session
-from strandline.domain.errors import Aborted, Conflict, InvalidArgument, Unavailable
+from strandline.domain.errors import Aborted, Conflict, InvalidArgument
 from strandline.domain.message import MAX_BATCH, MessageIn
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head, Receipt, Segment
@@ -28,6 +28,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.intake import Intake, take_in
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User
 from strandline.storage.log import ref
@@ -203,18 +204,14 @@ def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
 def note(services: Services, head: Head) -> None:
     """Puts a new session into the session list. Raises Conflict while its user is being erased, Unavailable."""
     refuse_closed(services, User(head.account_id, head.user_id))
-    try:
+    with answered("the table did not answer; nothing was written, repeat the request"):
         services.sessions.note(head)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
 
 
 def refuse_closed(services: Services, owner: User) -> None:
     """Raises Conflict while the user or its account is being erased: what is begun now would be erased with it."""
-    try:
+    with answered("the table did not answer; nothing was written, repeat the request"):
         closed = services.erasures.closed(owner)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
     if closed:
         raise Conflict("this user is being erased; begin anew when that is over")
 

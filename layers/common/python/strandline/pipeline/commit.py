@@ -17,7 +17,7 @@ from functools import partial
 
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, SessionRef
-from strandline.domain.errors import Aborted, NotFound, Unavailable
+from strandline.domain.errors import Aborted, NotFound
 from strandline.domain.message import read_line
 from strandline.domain.repeat import Repeat
 from strandline.domain.session import Archive, CommitPlan, Head, Skip, find_archive
@@ -25,6 +25,7 @@ from strandline.domain.times import stamp
 from strandline.domain.tool_calls import before_open_calls
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User, user_of
 from strandline.storage.log import ref
@@ -94,10 +95,8 @@ def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:
     services.log.archive(ref(head), plan.number, plan.first, lines)
     now = services.clock.now()
     archive = Archive(plan.number, plan.first, plan.last, stamp(now))
-    try:
+    with answered("the table did not answer; nothing was archived, repeat the request"):
         services.due.put(heal_marker(services, ref(head), archive))
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was archived, repeat the request") from error
     tokens = sum(read_line(line)["tokens"] for line in lines)
     change = partial(_change, incarnation=head.incarnation, plan=plan, tokens=tokens, now=stamp(now))
     return services.heads.update(User(head.account_id, head.user_id).head(head.session_id), change)

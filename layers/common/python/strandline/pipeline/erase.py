@@ -23,12 +23,13 @@ from typing import Any
 from strandline.domain import erasure
 from strandline.domain.contracts import EraseRequested, SessionRef
 from strandline.domain.erasure import ROUNDS, Erasure
-from strandline.domain.errors import Conflict, Unavailable
+from strandline.domain.errors import Conflict
 from strandline.domain.names import encode
 from strandline.domain.times import stamp
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_life
 from strandline.ports import ConditionFailed, StoreError
+from strandline.storage.answered import answered
 from strandline.storage.holdings import Holding, holdings
 from strandline.storage.layout import User, account_prefix, owner_of, user_of
 from strandline.storage.records import RECEIPT_KEPT, Due
@@ -45,13 +46,12 @@ def run_erase(services: Library, request: EraseRequested) -> None:
     Raises Unavailable when a store did not answer: repeating goes on from there.
     """
     work = _session if request.scope == "session" else _go_on
-    try:
-        if not work(services, request):
-            services.erase_queue.send(request)
-    except ConditionFailed:
-        log.info("somebody else goes on with this erasure")
-    except StoreError as error:
-        raise Unavailable("a store did not answer; the erasure goes on when it does") from error
+    with answered("a store did not answer; the erasure goes on when it does"):
+        try:
+            if not work(services, request):
+                services.erase_queue.send(request)
+        except ConditionFailed:
+            log.info("somebody else goes on with this erasure")
 
 
 def _session(services: Library, request: EraseRequested) -> bool:
@@ -76,11 +76,9 @@ def begin(services: Library, whose: SessionRef, asked_by: User) -> Erasure:
     """
     now = services.clock.now()
     fresh = _fresh(services, whose, asked_by, now)
-    try:
+    with answered():
         services.due.put(Due(_later(services, now), "erase", whose))
         begun = fresh if services.erasures.open(fresh) else _running(services, whose, fresh)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
     with suppress(StoreError):
         _tell(services, begun, status="pending")
     with suppress(StoreError):

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from strandline.domain.candidates import Candidates, check
 from strandline.domain.contracts import ExtractRequested, MergeRequested
-from strandline.domain.errors import ExtractionFailed, Unavailable
+from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
 from strandline.domain.extraction import Extraction, Transcript, Turn
 from strandline.domain.language_model.combine import beside
@@ -30,7 +30,7 @@ from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
-from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.layout import Life, user_of
 from strandline.storage.once import fetch, write_once
 
@@ -101,13 +101,11 @@ def called_off(services: Services, request: ExtractRequested | MergeRequested, h
 
 def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates | None:
     """The candidates, stored; None when a part of the archive is still to be read."""
-    try:
+    with answered():
         services.tasks.note(
             request.session, request.task_id, status="running", stage="extract", attempts=attempt
         )
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
-    except StoreError as error:
-        raise Unavailable("the table did not answer") from error
     if lines is None:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
     session_id = request.session.session_id
@@ -142,18 +140,14 @@ def _keep(services: Services, request: ExtractRequested, candidates: Candidates)
 
 def _go_on_later(services: Services, request: ExtractRequested) -> None:
     """Some part has been read and kept, so this ends: each delivery leaves one less to read."""
-    try:
+    with answered("the extract queue did not answer"):
         services.extract_queue.send(request)
-    except StoreError as error:
-        raise Unavailable("the extract queue did not answer") from error
 
 
 def _pass_on(services: Services, request: ExtractRequested) -> None:
     fields = request.model_dump(exclude={"type", "version"})
-    try:
+    with answered("the merge queue did not answer"):
         services.merge_queue.send(MergeRequested.model_validate(fields))
-    except StoreError as error:
-        raise Unavailable("the merge queue did not answer") from error
 
 
 def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:

@@ -30,6 +30,7 @@ from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.diff import memory_uri
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, segments
@@ -126,10 +127,8 @@ def _notice(services: Library, owner: User, path: str, how: Literal["updated", "
     happening = memory_edited(whose, uri, how, edit=services.ids.new(), at=stamp(now))
     at = stamp(now + timedelta(seconds=services.rules.heal_seconds))
     mark = Due(at, "reindex", whose, path=path, event=happening.to_dict())
-    try:
+    with answered("the table did not answer; nothing was written, repeat the request"):
         services.due.put(mark)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was written, repeat the request") from error
     return _Notice(mark, happening)
 
 
@@ -221,11 +220,10 @@ def _remove(services: Library, owner: User, path: str, guard: Guard) -> Memory |
         if found is None:
             return None
         guard(found.value)
-        try:
-            services.objects.delete(key, when=IfMatch(found.etag))
-        except ConditionFailed:
-            continue
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
+        with answered("the store did not answer; repeat the request"):
+            try:
+                services.objects.delete(key, when=IfMatch(found.etag))
+            except ConditionFailed:
+                continue
         return found.value
     raise Unavailable("the memory is being changed by many; repeat the request")

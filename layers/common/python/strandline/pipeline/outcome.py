@@ -11,7 +11,6 @@ from typing import Any
 
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
-from strandline.domain.errors import Unavailable
 from strandline.domain.events import task_failed
 from strandline.domain.extraction import Usage
 from strandline.domain.redaction import scrub
@@ -19,7 +18,7 @@ from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
-from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, user_of
 from strandline.storage.once import write_once
@@ -48,10 +47,8 @@ def complete(
         "memory_diff_uri": diff_uri,
         "tokens": _tokens(usage),
     }
-    try:
+    with answered():
         services.tasks.complete(request.session, request.task_id, result)
-    except StoreError as error:
-        raise Unavailable("the table did not answer") from error
     return True
 
 
@@ -73,10 +70,8 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
         return
     report(services, request, failed, stage)
     cut = failed.reason or ""
-    try:
+    with answered():
         services.tasks.fail(request.session, request.task_id, request.archive, stage=stage, reason=cut)
-    except StoreError as error:
-        raise Unavailable("the table did not answer") from error
 
 
 def report(services: Services, request: Request, failed: Archive, stage: str) -> None:

@@ -25,6 +25,7 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, erase_life
 from strandline.pipeline.services import Services
 from strandline.ports import Page, StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User
 from strandline.storage.log import ref
@@ -104,10 +105,8 @@ def page(
     services: Services, owner: User, *, after: str | None, limit: int, newest_first: bool = True
 ) -> Page:
     """One page of the session list, in order of creation."""
-    try:
+    with answered():
         return services.sessions.page(owner, after=after, limit=limit, newest_first=newest_first)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
 
 
 def delete(services: Library, owner: User, session_id: str) -> Erased:
@@ -132,10 +131,8 @@ def delete(services: Library, owner: User, session_id: str) -> Erased:
 
 
 def _mark(services: Services, whose: SessionRef, wait: timedelta) -> None:
-    try:
+    with answered("the table did not answer; nothing was deleted, repeat the request"):
         services.due.put(Due(stamp(services.clock.now() + wait), "bury", whose))
-    except StoreError as error:
-        raise Unavailable("the table did not answer; nothing was deleted, repeat the request") from error
 
 
 def _bury(head: Head | None, *, incarnation: str, now: str) -> Change[Head, Head | None]:

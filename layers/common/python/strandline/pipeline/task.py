@@ -5,14 +5,15 @@ from functools import partial
 
 from strandline.domain import session
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
+from strandline.domain.errors import FailedPrecondition, NotFound
 from strandline.domain.repeat import Repeat
 from strandline.domain.session import CANCELLED, Archive, Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.commit import extract_request, heal_marker, load_head, request_extract
 from strandline.pipeline.services import Services
-from strandline.ports import Item, Page, StoreError
+from strandline.ports import Item, Page
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User
 
@@ -24,10 +25,8 @@ SCANNED = 1000
 
 def get(services: Services, owner: User, task_id: str) -> Item:
     """Raises NotFound, also for another user's task."""
-    try:
+    with answered():
         task = services.tasks.get(owner, task_id)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
     if task is None:
         raise NotFound(f"there is no task {task_id!r}", type="task", resource=task_id)
     return task
@@ -55,10 +54,8 @@ def page(
 
 
 def _scan(services: Services, owner: User, after: str | None) -> Page:
-    try:
+    with answered():
         return services.tasks.page(owner, after=after, limit=SCAN_PAGE)
-    except StoreError as error:
-        raise Unavailable("the table did not answer; repeat the request") from error
 
 
 def cancel(services: Services, owner: User, task_id: str, repeat: Repeat | None = None) -> Item:
@@ -115,10 +112,8 @@ def _revive(services: Services, owner: User, whose: SessionRef, number: int) -> 
     waiting = [a for a in (*found.value.failed, *found.value.pending) if a.number == number] if found else []
     if not waiting:
         raise FailedPrecondition("its archive is not waiting for a retry")
-    try:
+    with answered("a store did not answer; repeat the request"):
         services.due.put(heal_marker(services, whose, waiting[0]))
-    except StoreError as error:
-        raise Unavailable("a store did not answer; repeat the request") from error
     services.heads.update(key, partial(_retried, whose=whose, number=number, now=stamp(services.clock.now())))
     return waiting[0]
 

@@ -36,6 +36,7 @@ from strandline.ports import (
     Stored,
     StoreError,
 )
+from strandline.storage.answered import answered
 
 V = TypeVar("V")
 R = TypeVar("R")
@@ -122,10 +123,8 @@ class Documents(Generic[V]):
 
     def read(self, key: str) -> Versioned[V] | None:
         """The document as it is now, or None. Raises Unavailable when the store does not answer."""
-        try:
+        with answered("the store did not answer; repeat the request"):
             stored = self._store.get(key)
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
         if stored is None:
             self._forget(key)
             return None
@@ -138,12 +137,11 @@ class Documents(Generic[V]):
         if known is None:
             return self.read(key)
         try:
-            stored = self._store.get_unless(key, known.etag)
+            with answered("the store did not answer; repeat the request"):
+                stored = self._store.get_unless(key, known.etag)
         except KeyError:
             self._forget(key)
             return None
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
         if stored is None:
             return known
         return self._remember(key, self._decoded(stored))

@@ -16,10 +16,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from strandline.domain.errors import Unavailable
 from strandline.domain.names import encode
 from strandline.domain.times import stamp
-from strandline.ports import Clock, ConditionFailed, Item, Items, StoreError
+from strandline.ports import Clock, ConditionFailed, Item, Items
+from strandline.storage.answered import answered
 from strandline.storage.layout import User
 from strandline.storage.pages import whole
 
@@ -57,10 +57,8 @@ class Keys:
 
     def owner(self, key_hash: str) -> KeyOwner | None:
         """Raises Unavailable when the table does not answer: nobody is let in on a guess."""
-        try:
+        with answered("the key could not be checked; repeat the request"):
             item = self._items.get(f"KEY#{key_hash}", "KEY")
-        except StoreError as error:
-            raise Unavailable("the key could not be checked; repeat the request") from error
         if item is None or not self._alive(item):
             return None
         return KeyOwner(item["account_id"], item["user_id"], item["role"])

@@ -8,9 +8,10 @@ from itertools import groupby, takewhile
 from operator import itemgetter
 
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Corrupt, Unavailable
+from strandline.domain.errors import Corrupt
 from strandline.domain.session import Head, Segment
-from strandline.ports import ObjectStore, StoreError
+from strandline.ports import ObjectStore
+from strandline.storage.answered import answered
 from strandline.storage.layout import Life, archive_range
 from strandline.storage.once import fetch, write_once
 
@@ -59,10 +60,8 @@ class Log:
         life = Life(ref(head))
         listed = self._store.keys(life.archives, after=life.archive(start))
         rows = takewhile(lambda row: row[0] <= head.commit_count, filter(None, map(archive_range, listed)))
-        try:
+        with answered("the store did not answer; repeat the request"):
             groups = [(number, list(group)) for number, group in groupby(rows, key=itemgetter(0))]
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
         begins = {number: group[0][1] for number, group in groups} | {head.commit_count + 1: head.live_from}
         for number, group in groups:
             end = begins.get(number + 1, group[-1][2] + 1)

@@ -1,7 +1,8 @@
 """Objects that are written once and never change: whoever comes second finds the work done."""
 
 from strandline.domain.errors import Unavailable
-from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, ObjectStore, StoreError
+from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, ObjectStore
+from strandline.storage.answered import answered
 
 ATTEMPTS = 3
 
@@ -25,8 +26,6 @@ def write_once(store: ObjectStore, key: str, body: bytes) -> bool:
 
 def fetch(store: ObjectStore, key: str) -> bytes | None:
     """The object's bytes, or None. Raises Unavailable when the store does not answer."""
-    try:
+    with answered("the store did not answer; repeat the request"):
         stored = store.get(key)
-    except StoreError as error:
-        raise Unavailable("the store did not answer; repeat the request") from error
     return None if stored is None else stored.body

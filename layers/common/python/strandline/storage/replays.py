@@ -21,11 +21,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from strandline.domain.errors import Aborted, IdempotencyMismatch, Unavailable
+from strandline.domain.errors import Aborted, IdempotencyMismatch
 from strandline.domain.names import encode
 from strandline.domain.repeat import Repeat
 from strandline.domain.times import parse, stamp
 from strandline.ports import Clock, Ids, Item, Items, ObjectStore, StoreError
+from strandline.storage.answered import answered
 from strandline.storage.layout import User
 
 KEPT = timedelta(hours=24)
@@ -140,10 +141,8 @@ class Replays:
         return True
 
     def _found(self, request: Request) -> Item | None:
-        try:
+        with answered("the table did not answer; nothing was done, repeat the request"):
             return self._items.get(request.pk, request.name)
-        except StoreError as error:
-            raise Unavailable("the table did not answer; nothing was done, repeat the request") from error
 
     def _done(self, found: Item, request: Request) -> Kept:
         """The answer in a record that another claim has made. Raises _Taken when it can be claimed."""
@@ -169,10 +168,8 @@ class Replays:
         if found.get("object") is None:
             body: str | None = found["body"]
             return body
-        try:
+        with answered("the store did not answer; repeat the request"):
             stored = self._objects.get(found["object"])
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
         return stored.body.decode() if stored else None
 
     def keep(self, claim: Claim, answer: Answer) -> None:

@@ -9,9 +9,10 @@ from itertools import islice
 from typing import Any
 
 from strandline.domain.contracts import SessionRef
-from strandline.domain.errors import Corrupt, Unavailable
+from strandline.domain.errors import Corrupt
 from strandline.domain.tool_output import ToolOutput
-from strandline.ports import ObjectStore, StoreError
+from strandline.ports import ObjectStore
+from strandline.storage.answered import answered
 from strandline.storage.layout import Life, tool_result_id
 from strandline.storage.once import fetch, write_once
 
@@ -47,11 +48,9 @@ class ToolResults:
     ) -> tuple[list[Mapping[str, Any]], str | None]:
         """What there is behind the id `after`, in order of ids, and where to go on. One list request, and a small
         read for each. Raises Unavailable, Corrupt."""
-        try:
+        with answered("the store did not answer; repeat the request"):
             found = list(islice(self._ids(whose, after), limit + 1))
             starts = [self._store.get_start(Life(whose).tool_result(i), HEADER_BYTES) for i in found[:limit]]
-        except StoreError as error:
-            raise Unavailable("the store did not answer; repeat the request") from error
         rows = [_parsed(start.partition(b"\n")[0]) for start in starts if start is not None]
         return rows, found[limit - 1] if len(found) > limit else None
 
