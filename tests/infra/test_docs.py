@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from infra.local.template import Template
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     file
@@ -42,6 +44,26 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             broken.append(link)
     assert broken == []
+
+
+def test_operations_names_every_parameter_with_its_default(template: Template) -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", said("docs/OPERATIONS.md"), re.MULTILINE))
+    parameters = template.document["Parameters"]
+    assert {name: rows.get(name) for name in parameters} == {
+        name: f"`{parameter['Default']}`" if parameter["Default"] != "" else "empty"
+        for name, parameter in parameters.items()
+    }
+
+
+@pytest.mark.parametrize("kind", ["AWS::CloudWatch::Alarm", "AWS::SQS::Queue", "AWS::Serverless::Function"])
+def test_operations_names_every_one_of(kind: str, template: Template) -> None:
+    page = said("docs/OPERATIONS.md")
+    assert [name for name in template.resources(kind) if f"`{name}`" not in page] == []
+
+
+def test_operations_names_every_output(template: Template) -> None:
+    page = said("docs/OPERATIONS.md")
+    assert [name for name in template.document["Outputs"] if f"`{name}`" not in page] == []
 
 
 def test_every_word_of_make_is_there() -> None:
