@@ -31,6 +31,7 @@ ROOT_KEY = "root-key-of-the-tests"
 ENVIRONMENT = {
     "STRANDLINE_BUCKET": "bucket",
     "STRANDLINE_TABLE": "table",
+    "POWERTOOLS_SERVICE_NAME": "strandline",
     "STRANDLINE_ROOT_KEY_SHA256": hashlib.sha256(ROOT_KEY.encode()).hexdigest(),
 }
 MAX_RECEIVES = 5

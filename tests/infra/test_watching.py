@@ -73,3 +73,20 @@ def test_the_widgets_do_not_lie_on_each_other(dashboard: Any) -> None:
     ]
     assert len(taken) == len(set(taken))
     assert max(x for x, _ in taken) < 24
+
+
+def test_the_stages_metrics_are_named_as_the_lines_name_them(template: Template, dashboard: Any) -> None:
+    """Namespace, the stack, the stage, and a count that some line has (tests/handlers/test_lines.py)."""
+    counts = {"appended_messages", "commits", "extracted", "given_up", "errors", "failed"}
+    metrics = [metric for widget in dashboard["widgets"] for metric in widget["properties"]["metrics"]]
+    own = [metric[:6] for metric in metrics if metric[0] == "Strandline"]
+    assert {metric[1] for metric in own} == counts
+    assert all(metric[2:5] == ["service", "memory", "stage"] for metric in own)
+    alarms = [
+        a for a in template.resources("AWS::CloudWatch::Alarm").values() if a["Namespace"] == "Strandline"
+    ]
+    assert {(a["MetricName"], a["Dimensions"][1]["Value"]) for a in alarms} == {
+        ("given_up", "extract"),
+        ("given_up", "merge"),
+        ("failed", "sweep"),
+    }

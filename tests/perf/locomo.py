@@ -50,16 +50,17 @@ class Question:
 class Locomo:
     """The data set. Raises Skipped when it, or its measure, is not here."""
 
-    def __init__(self, *, quick: bool) -> None:
+    def __init__(self, *, quick: bool, conversations: int | None = None) -> None:
         for path in (DATA, SCORE):
             if not path.exists():
                 raise Skipped(f"there is no ../shared/{path.relative_to(SHARED)}")
-        self._quick = quick
+        self._conversations = 1 if quick else conversations
 
     @cached_property
     def sessions(self) -> list[ImportedSession]:
         found = list(read_sessions(DATA, "locomo"))
-        return [s for s in found if s.conversation == found[0].conversation] if self._quick else found
+        kept = list(dict.fromkeys(s.conversation for s in found))[: self._conversations]
+        return [s for s in found if s.conversation in kept]
 
     @cached_property
     def samples(self) -> list[str]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from strandline_sdk.client import Client
-from tests.perf import cost, cpu, imports, locomo, million, report, requests, service, world
+from tests.perf import cost, cpu, imports, locomo, meaning, million, report, requests, service, world
 from tests.perf.requests import Row
 
 CATEGORIES = {"1": "several turns", "2": "time", "3": "open", "4": "one turn"}
@@ -215,6 +215,12 @@ def model_tokens(*, quick: bool) -> str:
     return million.model_table(1_000 if quick else 10_000)
 
 
+def recall_by_meaning(*, quick: bool) -> str:
+    """LoCoMo with an embedder beside the words."""
+    found = meaning.measure(quick=quick)
+    return report.table(("", "@1", "@5", "@10", "@20"), [(name, *scores) for name, scores in found.items()])
+
+
 SECTIONS: Mapping[str, Callable[..., str]] = {
     "append": append,
     "pipeline": pipeline,
@@ -224,4 +230,5 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "cost": costs,
     "million": a_million,
     "model": model_tokens,
+    "meaning": recall_by_meaning,
 }

@@ -1,7 +1,8 @@
 """One line per piece of work: JSON with its ids, which CloudWatch also reads as metrics (EMF). Never content.
 
 A line is begun by the edge (a request, a message of a queue, a sweep); what runs in it adds ids and counts. Ids are
-properties of the line, found by log queries; the metrics have the stage as their only dimension, never a tenant.
+properties of the line, found by log queries; the metrics' dimensions are the stack (Powertools' `service`, from
+POWERTOOLS_SERVICE_NAME) and the stage, never a tenant.
 
 The trace that a request or message belongs to is passed on with every message that is sent for it, so one trace spans
 append, commit, extract and merge. It is the platform's passive tracing: nothing is recorded here.
@@ -100,7 +101,7 @@ def message(stage: str, record: Mapping[str, Any]) -> Iterator[None]:
 def _write(line: Line, milliseconds: float) -> None:
     from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-    metrics = EphemeralMetrics(namespace=NAMESPACE, service="strandline")
+    metrics = EphemeralMetrics(namespace=NAMESPACE)
     metrics.add_dimension("stage", line.stage)
     metrics.add_metric("duration_ms", MetricUnit.Milliseconds, round(milliseconds, 1))
     for name, value in line.counts.items():
