@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx
@@ -158,6 +159,7 @@ class Talker:
         self.number = 1
         self.acknowledged: list[str] = []
         self.tasks: list[str] = []
+        self.heard = threading.Event()
         self._run = run
 
     def talk(self) -> None:
@@ -177,6 +179,7 @@ class Talker:
         answer = client.post(f"/sessions/{self.name}/messages", json=message)
         if answer.status_code == 200:
             self.acknowledged.append(str(message["id"]))
+            self.heard.set()
             self.number += 1
 
     def _commit(self, client: httpx.Client) -> None:
@@ -213,15 +216,24 @@ def test_killed_at_any_moment_it_loses_nothing(own_run: LocalRun) -> None:
     talkers = [Talker(own_run, f"talk{number}") for number in range(3)]
     for _ in range(3):
         own_run.start()
-        killer = threading.Timer(moment.uniform(1, 6), own_run.kill)
-        killer.start()
-        in_threads([talker.talk for talker in talkers])
-        killer.join()
+        for talker in talkers:
+            talker.heard.clear()
+        in_threads(
+            [*(talker.talk for talker in talkers), partial(kill, own_run, talkers, moment.uniform(0, 5))]
+        )
         assert eventually(lambda: own_run.processes() == [], 10)
     own_run.start()
     for talker in talkers:
-        assert talker.acknowledged
+        assert talker.acknowledged, own_run.output()
         talker.check()
+
+
+def kill(run: LocalRun, talkers: list[Talker], seconds: float) -> None:
+    """Kills the run so long after each talker has been acknowledged something (or after a minute without)."""
+    for talker in talkers:
+        talker.heard.wait(60)
+    time.sleep(seconds)
+    run.kill()
 
 
 def in_threads(work: list[Callable[[], None]]) -> None:

@@ -9,31 +9,15 @@ from typing import Any
 import pytest
 
 from strandline.entry.wiring import RuleModel
-from strandline.ports import Ambiguous
 from tests.handlers.service import Answer, Service
+from tests.pipeline.faults import FAULTS
 from tests.pipeline.trips import Killed, die
 from tests.pipeline.world import World
 
 Ask = Callable[["Scene"], Answer]
-Fault = Callable[[World, int], None]
 LEASE = 31
 TALK = ("I love the cello.", "I moved to Lisbon last week.")
 LONG = "# Long\n" + "x" * 20_000
-
-
-def fault(error: type[BaseException], *, before: bool) -> Fault:
-    def action() -> None:
-        raise error
-
-    return lambda world, offset: world.next(offset, action, before=before)
-
-
-FAULTS: dict[str, Fault] = {
-    "killed before": fault(Killed, before=True),
-    "killed after": fault(Killed, before=False),
-    "no answer, not done": fault(Ambiguous, before=True),
-    "no answer, done": fault(Ambiguous, before=False),
-}
 
 
 TOOLS = [{"type": "tool", "tool_id": f"t{n}", "tool_output": "x"} for n in range(2)]

@@ -5,20 +5,15 @@ comes by. Afterwards the world must look as if nothing had happened.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.pipeline import memory
-from strandline.ports import Ambiguous, Contended, StoreError
-from tests.pipeline.trips import Killed
+from strandline.ports import Contended
+from tests.pipeline.faults import FAULTS, Step, run
 from tests.pipeline.world import ALICE, World
-
-Step = Callable[[World], object]
-Fault = Callable[[World, int], None]
 
 TEXTS = ("tea: I like green tea", "sport: I row on Sundays", "no memory in this", "tea: never with milk")
 
@@ -44,36 +39,6 @@ def merge(world: World) -> None:
 
 
 STEPS: tuple[Step, ...] = (append, commit, append_more, commit, extract, merge, extract, merge)
-
-
-def fault(error: type[BaseException], *, before: bool) -> Fault:
-    def action() -> None:
-        raise error
-
-    return lambda world, offset: world.next(offset, action, before=before)
-
-
-FAULTS: dict[str, Fault] = {
-    "killed before": fault(Killed, before=True),
-    "killed after": fault(Killed, before=False),
-    "no answer, not done": fault(Ambiguous, before=True),
-    "no answer, done": fault(Ambiguous, before=False),
-}
-
-
-@contextmanager
-def going_on() -> Iterator[None]:
-    with suppress(Killed, StrandlineError, StoreError, ExtractionFailed):
-        yield
-
-
-def run(world: World, step: Step) -> None:
-    """A step, and if it dies or is refused the same step again, as its caller would."""
-    for _ in range(3):
-        with going_on():
-            step(world)
-            return
-    raise AssertionError("refused three times")
 
 
 def play(at: int | None = None, kind: str = "killed before") -> World:

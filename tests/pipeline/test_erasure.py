@@ -16,7 +16,7 @@ from strandline.pipeline.sweep import run_sweep
 from strandline.ports import Item
 from strandline.storage.keys import KeyOwner, hash_key
 from strandline.storage.layout import User, area, owner_of
-from tests.pipeline.test_crashes import FAULTS, going_on
+from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.world import ALICE, HEAL_SECONDS, World
 
 ROOT = User("default", "default")

@@ -9,7 +9,7 @@ from strandline.domain.errors import StrandlineError
 from strandline.pipeline import memory, session
 from strandline.pipeline.sweep import run_sweep
 from strandline.ports import Ambiguous
-from tests.pipeline.test_crashes import FAULTS, going_on
+from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, BOB, HEAL_SECONDS, World
 

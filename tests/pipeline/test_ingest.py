@@ -4,7 +4,7 @@ import pytest
 
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.ingest import run_ingest
-from tests.pipeline.test_crashes import FAULTS, going_on
+from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.world import ALICE, World, said
 
 BIG = "x" * 40_000

@@ -14,7 +14,7 @@ from strandline.pipeline.commit import Committed
 from strandline.pipeline.context import run_context
 from strandline.pipeline.services import Rules
 from strandline.pipeline.sweep import run_sweep
-from tests.pipeline.test_crashes import FAULTS, run
+from tests.pipeline.faults import FAULTS, run
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, HEAL_SECONDS, World
 
@@ -258,7 +258,7 @@ def died(at: int | None, kind: str = "killed before") -> tuple[World, Reader]:
     return world, reader
 
 
-CALLS = 16
+CALLS = 20
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -8,7 +8,7 @@ from strandline.domain.errors import Aborted, NotFound
 from strandline.pipeline import remains, session
 from strandline.storage.layout import User
 from strandline.storage.vectors import VectorsCodec
-from tests.pipeline.test_crashes import FAULTS, going_on
+from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.test_delete_races import RACES, delete, live, recreate
 from tests.pipeline.test_embedding import Embedding
 from tests.pipeline.test_upkeep_crashes import dying_deletes

@@ -10,7 +10,7 @@ from strandline.pipeline import memory, session
 from strandline.pipeline.usage import UsageReport, read_totals, run_usage
 from strandline.storage.layout import Life
 from strandline.storage.log import ref
-from tests.pipeline.test_crashes import FAULTS, going_on, run
+from tests.pipeline.faults import FAULTS, going_on, run
 from tests.pipeline.world import ALICE, BOB, World, counted
 
 TEA, SPORT = "preferences/tea.md", "preferences/sport.md"

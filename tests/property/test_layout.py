@@ -118,14 +118,6 @@ def test_the_id_of_a_tool_output_is_parsed(ref: SessionRef, identity: str) -> No
     assert layout.tool_result_id(life.archive_file(1, "done.json")) is None
 
 
-@given(REF)
-def test_a_heads_owner_is_parsed(ref: SessionRef) -> None:
-    key = layout.user_of(ref).head(ref.session_id)
-    assert layout.session_of_head(key) == ref.model_copy(update={"incarnation": ""})
-    assert layout.session_of_head(Life(ref).archive_file(1, "done.json")) is None
-    assert layout.memory_path(key) is None
-
-
 SEGMENT = NAME.filter(lambda name: "/" not in name)
 
 
@@ -135,7 +127,6 @@ def test_a_memorys_owner_and_path_are_parsed(account: str, user: str, path: str)
     key = owner.memory(path)
     assert key.startswith(owner.memories)
     assert layout.memory_path(key) == (owner, path)
-    assert layout.session_of_head(key) is None
 
 
 def test_a_memory_that_looks_like_an_archive_is_none() -> None:
@@ -192,5 +183,5 @@ def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
     assert owner.usage.startswith(owner.prefix) and life.usage.startswith(life.prefix)
     for key in (owner.usage, life.usage):
         assert layout.is_superseded(key)
-        assert layout.memory_path(key) is None and layout.session_of_head(key) is None
+        assert layout.memory_path(key) is None
     assert not layout.is_superseded(owner.memory("topics/used.json"))

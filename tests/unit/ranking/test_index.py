@@ -129,10 +129,10 @@ def test_replacing_a_group_replaces_all_of_it_and_nothing_else() -> None:
 
 def test_removing_a_group() -> None:
     index = Index().replace_groups({"a": [Document("a1", "a", "cat")], "b": [Document("b1", "b", "cat")]})
-    removed = index.remove_group("a").remove_group("unknown")
+    removed = index.replace_groups({"a": (), "unknown": ()})
     assert ids(removed, "cat") == ["b1"]
     assert removed.groups() == ["b"]
-    assert removed.remove_group("b").groups() == []
+    assert removed.replace_group("b", ()).groups() == []
     assert removed.encode() == Index().replace_group("b", [Document("b1", "b", "cat")]).encode()
 
 

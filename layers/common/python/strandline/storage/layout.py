@@ -147,7 +147,6 @@ _ARCHIVE_MESSAGES = re.compile(
     re.ASCII,
 )
 _TOOL_RESULT = re.compile(rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/tool-results/([^/]+)")
-_HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
@@ -191,15 +190,6 @@ def owner_of(key: str) -> User:
 def area(key: str) -> str:
     """`sessions`, `memories`, `index`, `journal`, `used.json` …: what a key of a user's is part of."""
     return key.split("/", 4)[3]
-
-
-def session_of_head(key: str) -> SessionRef | None:
-    """Whose head a key is (without incarnation); None for any other key."""
-    match = _HEAD.match(key)
-    if match is None:
-        return None
-    account, user, session = map(decode, match.groups())
-    return SessionRef(account_id=account, user_id=user, session_id=session)
 
 
 def memory_path(key: str) -> tuple[User, str] | None:

@@ -46,10 +46,6 @@ class Index:
         new = {group: _entries(group, documents) for group, documents in groups.items()}
         return Index(base, {**changes, **new})
 
-    def remove_group(self, group: str) -> "Index":
-        """The index without the group; removing an unknown one changes nothing."""
-        return self.replace_group(group, ())
-
     def groups(self) -> list[str]:
         """Names of the groups that have documents, sorted."""
         base, changes = self._state
