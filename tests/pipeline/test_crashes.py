@@ -13,6 +13,7 @@ import pytest
 from strandline.pipeline import memory
 from strandline.ports import Contended
 from tests.pipeline.faults import FAULTS, Step, run
+from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
 
 TEXTS = ("tea: I like green tea", "sport: I row on Sundays", "no memory in this", "tea: never with milk")

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge
 from strandline.domain.names import encode
-from strandline.domain.times import stamp
+from strandline.domain.times import parse, stamp
 
 MAX_BATCH = 100
 MAX_PARTS = 100
@@ -264,7 +264,7 @@ def _offset(said: datetime) -> dict[str, int]:
 
 def said_at(message: Mapping[str, Any]) -> datetime:
     """When a stored message was said, on the clock of whoever said it."""
-    at = datetime.fromisoformat(message["created_at"])
+    at = parse(message["created_at"])
     return at.astimezone(timezone(timedelta(minutes=message.get("utc_offset", 0))))
 
 

@@ -10,15 +10,12 @@ on crash       a due marker is written first and removed when the bus has taken 
 
 import logging
 from contextlib import suppress
-from datetime import timedelta
 
-from strandline.domain.contracts import SessionRef
 from strandline.domain.events import Happening
-from strandline.domain.times import stamp
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
-from strandline.storage.layout import User
+from strandline.storage.layout import User, user_ref
 from strandline.storage.records import Due
 
 log = logging.getLogger(__name__)
@@ -52,7 +49,8 @@ def tell(services: Services, happening: Happening, *, again: bool = False) -> bo
 
 def _marker(services: Services, happening: Happening) -> Due:
     event = happening.event
-    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
-    whose = SessionRef(account_id=event.account_id, user_id=event.user_id, session_id="")
+    whose = user_ref(User(event.account_id, event.user_id))
     # of this attempt alone: another's, which may have died before the bus had the event, must outlive ours
-    return Due(at, "announce", whose, event={**happening.to_dict(), "attempt": services.ids.new()})
+    return Due(
+        services.due_at(), "announce", whose, event={**happening.to_dict(), "attempt": services.ids.new()}
+    )

@@ -30,7 +30,7 @@ from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import User
+from strandline.storage.layout import User, head_key
 from strandline.storage.log import ref
 
 SPILLS = 8
@@ -189,7 +189,7 @@ def _write_outputs(services: Services, batch: _Batch, ready: _Ready, head: Head)
 
 def begin(services: Services, head: Head) -> Head:
     """Writes a session's first head, or answers the one that is there."""
-    key = User(head.account_id, head.user_id).head(head.session_id)
+    key = head_key(ref(head))
     found = services.heads.update(key, partial(_first, head=head))
     list_winner(services, head, found)
     return found

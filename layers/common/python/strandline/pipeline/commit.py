@@ -12,7 +12,6 @@ on crash       before the head's PUT: an archive object that nothing refers to, 
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 
 from strandline.domain import session
@@ -27,7 +26,7 @@ from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import User, user_of
+from strandline.storage.layout import User, head_key, user_of
 from strandline.storage.log import ref
 from strandline.storage.records import Due, task_id
 
@@ -75,8 +74,13 @@ def load_head(services: Services, owner: User, session_id: str) -> Head:
     """The session's head as it is now. Raises NotFound when there is none, or it was deleted."""
     found = services.heads.read(owner.head(session_id))
     if found is None or found.value.buried_at:
-        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
+        raise no_session(session_id)
     return found.value
+
+
+def no_session(session_id: str) -> NotFound:
+    """What a client is told of a session that is not there, or not its own."""
+    return NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
 
 
 def plan_commit(services: Services, head: Head, keep_recent_count: int) -> CommitPlan | Skip:
@@ -99,7 +103,7 @@ def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:
         services.due.put(heal_marker(services, ref(head), archive))
     tokens = sum(read_line(line)["tokens"] for line in lines)
     change = partial(_change, incarnation=head.incarnation, plan=plan, tokens=tokens, now=stamp(now))
-    return services.heads.update(User(head.account_id, head.user_id).head(head.session_id), change)
+    return services.heads.update(head_key(ref(head)), change)
 
 
 def _change(
@@ -113,8 +117,8 @@ def _change(
 
 def heal_marker(services: Services, session_ref: SessionRef, archive: Archive) -> Due:
     """What makes the sweep look at a pending archive, should its task not have ended by then."""
-    at = stamp(services.clock.now() + timedelta(seconds=services.rules.heal_seconds))
-    return Due(at, "heal", session_ref, archive=archive.number, task_id=task_id(session_ref, archive))
+    task = task_id(session_ref, archive)
+    return Due(services.due_at(), "heal", session_ref, archive=archive.number, task_id=task)
 
 
 def _hand_over(services: Services, head: Head) -> Committed:

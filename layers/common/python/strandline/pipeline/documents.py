@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from strandline.domain.memory import Line, Memory, read_lines
 from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
+from strandline.domain.times import parse
 from strandline.pipeline.extract import text_of
 
 SHOWN_CHARS = 8_000
@@ -36,7 +37,7 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
         around = [other.text for other in _around(lines, n) if other.source.session_id == here]
         if memory.type != "events":
             around.append(memory.title)
-        found_by = _day(datetime.fromisoformat(line.source.at))
+        found_by = _day(parse(line.source.at))
         yield Document(
             f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, "\n".join(around)
         )

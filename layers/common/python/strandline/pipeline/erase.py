@@ -31,7 +31,7 @@ from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_li
 from strandline.ports import ConditionFailed, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.holdings import Holding, holdings
-from strandline.storage.layout import User, account_prefix, owner_of, user_of
+from strandline.storage.layout import User, account_prefix, head_key, owner_of, user_ref
 from strandline.storage.records import RECEIPT_KEPT, Due
 
 STEPS = 40
@@ -56,7 +56,7 @@ def run_erase(services: Library, request: EraseRequested) -> None:
 
 def _session(services: Library, request: EraseRequested) -> bool:
     whose, done = request.session, Erased()
-    found = services.heads.read(user_of(whose).head(whose.session_id))
+    found = services.heads.read(head_key(whose))
     if found and found.value.incarnation == whose.incarnation and not found.value.buried_at:
         return True  # it lives: the delete died before it became true
     erase_life(services, whose, Allowance(), done)
@@ -77,7 +77,7 @@ def begin(services: Library, whose: SessionRef, asked_by: User) -> Erasure:
     now = services.clock.now()
     fresh = _fresh(services, whose, asked_by, now)
     with answered():
-        services.due.put(Due(_later(services, now), "erase", whose))
+        services.due.put(Due(services.due_at(), "erase", whose))
         begun = fresh if services.erasures.open(fresh) else _running(services, whose, fresh)
     with suppress(StoreError):
         _tell(services, begun, status="pending")
@@ -105,10 +105,6 @@ def _running(services: Library, whose: SessionRef, fresh: Erasure) -> Erasure:
     return running
 
 
-def _later(services: Library, now: datetime) -> str:
-    return stamp(now + timedelta(seconds=services.rules.heal_seconds))
-
-
 def task_values(begun: Erasure) -> dict[str, Any]:
     """What its task says at first."""
     return {
@@ -127,11 +123,9 @@ def task_values(begun: Erasure) -> dict[str, Any]:
 
 def _tell(services: Library, of: Erasure, **values: Any) -> None:
     """Notes the task, with whoever asked."""
-    account, user = of.asked_by
     row = {**task_values(of), **values}
     del row["task_id"], row["updated_at"]
-    asker = SessionRef(account_id=account, user_id=user, session_id="")
-    services.tasks.note(asker, of.task_id, kept=RECEIPT_KEPT, **row)
+    services.tasks.note(user_ref(User(*of.asked_by)), of.task_id, kept=RECEIPT_KEPT, **row)
 
 
 def trouble(services: Library, request: EraseRequested, reason: str) -> None:
@@ -185,7 +179,7 @@ def _find(services: Library, at: Erasure) -> Erasure | None:
         return erasure.found(at, user)
     if at.round == ROUNDS:
         return None
-    return erasure.rested(at, _later(services, services.clock.now()))
+    return erasure.rested(at, services.due_at())
 
 
 def _next_user(services: Library, at: Erasure) -> str | None:

@@ -31,7 +31,7 @@ from strandline.pipeline.announce import announce
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
 from strandline.storage.answered import answered
-from strandline.storage.layout import Life, user_of
+from strandline.storage.layout import Life, head_key
 from strandline.storage.once import fetch, write_once
 
 
@@ -78,7 +78,7 @@ def read_candidates(services: Services, life: Life, number: int) -> Candidates |
 
 def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:
     """The head of the very session that a message was sent for; None when that has been deleted."""
-    found = services.heads.read(user_of(request.session).head(request.session.session_id))
+    found = services.heads.read(head_key(request.session))
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
         return None
     return found.value

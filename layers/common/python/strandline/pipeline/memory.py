@@ -7,11 +7,9 @@ follows each of them.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 from typing import Any, Literal
 
-from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -33,7 +31,7 @@ from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
-from strandline.storage.layout import User, segments
+from strandline.storage.layout import User, segments, user_ref
 from strandline.storage.markdown import Edit, edited
 from strandline.storage.records import Due
 
@@ -63,8 +61,13 @@ def read(services: Library, owner: User, path: str) -> Memory:
     """Raises NotFound, also for an expired memory; InvalidArgument for what is no path."""
     memory = read_file(services, owner, checked(path))
     if memory is None or _expired(memory.expires_at, stamp(services.clock.now())):
-        raise NotFound(f"there is no memory {path!r}", type="memory", resource=path)
+        raise no_memory(path)
     return replace(memory, path=path)
+
+
+def no_memory(path: str) -> NotFound:
+    """What a client is told of a memory that is not there, or not for it to see."""
+    return NotFound(f"there is no memory {path!r}", type="memory", resource=path)
 
 
 def _expired(expires_at: Any, now: str) -> bool:
@@ -122,11 +125,10 @@ class _Notice:
 
 def _notice(services: Library, owner: User, path: str, how: Literal["updated", "deleted"]) -> _Notice:
     now = services.clock.now()
-    whose = SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id="")
+    whose = user_ref(owner)
     uri = memory_uri(owner.user_id, path)
     happening = memory_edited(whose, uri, how, edit=services.ids.new(), at=stamp(now))
-    at = stamp(now + timedelta(seconds=services.rules.heal_seconds))
-    mark = Due(at, "reindex", whose, path=path, event=happening.to_dict())
+    mark = Due(services.due_at(), "reindex", whose, path=path, event=happening.to_dict())
     with answered("the table did not answer; nothing was written, repeat the request"):
         services.due.put(mark)
     return _Notice(mark, happening)
@@ -208,7 +210,7 @@ def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
     _tell(services, notice, changed=gone is not None)
     if gone is None:
-        raise NotFound(f"there is no memory {path!r}", type="memory", resource=path)
+        raise no_memory(path)
     return replace(gone, path=plain)
 
 

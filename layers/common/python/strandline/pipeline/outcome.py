@@ -20,7 +20,7 @@ from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, user_of
+from strandline.storage.layout import Life, head_key
 from strandline.storage.once import write_once
 
 REASON_CHARS = 500
@@ -93,7 +93,7 @@ def _settle(
 ) -> Head | None:
     now = stamp(services.clock.now())
     change = partial(_change, request=request, extracted=extracted, reason=reason, now=now)
-    return services.heads.update(user_of(request.session).head(request.session.session_id), change)
+    return services.heads.update(head_key(request.session), change)
 
 
 def _change(

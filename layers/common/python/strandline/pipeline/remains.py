@@ -13,13 +13,14 @@ from datetime import datetime, timedelta
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.events import session_deleted
+from strandline.domain.times import parse
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch
 from strandline.storage.holdings import erase_page
-from strandline.storage.layout import Life, user_of
+from strandline.storage.layout import Life, head_key, user_of
 
 AT_ONCE = 5_000  # versions: a thousand take a second or two, and a request has 29
 GRAVESTONE_KEPT = timedelta(hours=24)
@@ -89,7 +90,7 @@ def _objects(services: Library, whose: SessionRef, counts: Counter[str], allowed
 
 
 def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
-    return _old_versions(services, user_of(whose).head(whose.session_id), counts, allowed)
+    return _old_versions(services, head_key(whose), counts, allowed)
 
 
 def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
@@ -100,7 +101,7 @@ def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], all
 
 def _told(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:
     """While there is a gravestone: without one, its user may have been erased since, journal and all."""
-    found = services.heads.read(user_of(whose).head(whose.session_id))
+    found = services.heads.read(head_key(whose))
     buried_at = found.value.buried_at if found and found.value.incarnation == whose.incarnation else None
     if buried_at is not None:
         announce(services, session_deleted(whose, at=buried_at))
@@ -126,11 +127,11 @@ def clear_grave(services: Library, whose: SessionRef, now: datetime) -> None:
 
     A head that somebody has put there since stays. Raises StoreError, Unavailable.
     """
-    key = user_of(whose).head(whose.session_id)
+    key = head_key(whose)
     found = services.heads.read(key)
     if found is not None and found.value.incarnation == whose.incarnation:
         buried_at = found.value.buried_at
-        if buried_at is None or datetime.fromisoformat(buried_at) + GRAVESTONE_KEPT > now:
+        if buried_at is None or parse(buried_at) + GRAVESTONE_KEPT > now:
             return
         try:
             services.objects.delete(key, when=IfMatch(found.etag))

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
+from strandline.domain.times import stamp
 from strandline.ports import Bus, Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
@@ -70,6 +72,10 @@ class Services:
         self.clock = ports.clock
         self.ids = ports.ids
         self.tokens = ports.tokens
+
+    def due_at(self) -> str:
+        """When the sweep is to look at what is begun now, should it not have come to its end by then."""
+        return stamp(self.clock.now() + timedelta(seconds=self.rules.heal_seconds))
 
     @cached_property
     def objects(self) -> ObjectStore:

@@ -7,7 +7,6 @@ back, and the sweep removes it a day later.
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.append import begin, new_head, note
-from strandline.pipeline.commit import load_head
+from strandline.pipeline.commit import load_head, no_session
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, erase_life
 from strandline.pipeline.services import Services
@@ -118,21 +117,21 @@ def delete(services: Library, owner: User, session_id: str) -> Erased:
     key = owner.head(session_id)
     found = services.heads.read(key)
     if found is None:
-        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
+        raise no_session(session_id)
     if found.value.buried_at:
         _erase(services, ref(found.value))
-        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
-    _mark(services, ref(found.value), timedelta(seconds=services.rules.heal_seconds))
+        raise no_session(session_id)
+    _mark(services, ref(found.value))
     now = stamp(services.clock.now())
     buried = services.heads.update(key, partial(_bury, incarnation=found.value.incarnation, now=now))
     if buried is None:
-        raise NotFound(f"there is no session {session_id!r}", type="session", resource=session_id)
+        raise no_session(session_id)
     return _erase(services, ref(buried))
 
 
-def _mark(services: Services, whose: SessionRef, wait: timedelta) -> None:
+def _mark(services: Services, whose: SessionRef) -> None:
     with answered("the table did not answer; nothing was deleted, repeat the request"):
-        services.due.put(Due(stamp(services.clock.now() + wait), "bury", whose))
+        services.due.put(Due(services.due_at(), "bury", whose))
 
 
 def _bury(head: Head | None, *, incarnation: str, now: str) -> Change[Head, Head | None]:

@@ -33,7 +33,7 @@ from strandline.domain.errors import Unavailable
 from strandline.domain.events import Happening
 from strandline.domain.failure import kind_of
 from strandline.domain.session import Head, find_archive
-from strandline.domain.times import stamp
+from strandline.domain.times import parse, stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import tell
 from strandline.pipeline.catalogue import read_file, reindex
@@ -43,7 +43,7 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.memory import edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import StoreError
-from strandline.storage.layout import user_of
+from strandline.storage.layout import head_key, user_of
 from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
@@ -66,18 +66,14 @@ def run_sweep(services: Library) -> Mapping[str, int]:
             except Exception as error:  # noqa: BLE001 - one marker's failure stops no other
                 counts["failed"] += 1
                 log.error("sweep: %s failed, to be looked at again later: %s", due.kind, kind_of(error))
-                _put_off(services, due, now)
+                _put_off(services, due)
     return counts
 
 
-def _put_off(services: Library, due: Due, now: datetime) -> None:
+def _put_off(services: Library, due: Due) -> None:
     """Behind the others, so that many bad ones do not keep the good ones waiting."""
     with suppress(StoreError):
-        services.due.move(due, replace(due, at=_later(services, now)))
-
-
-def _later(services: Library, now: datetime) -> str:
-    return stamp(now + timedelta(seconds=services.rules.heal_seconds))
+        services.due.move(due, replace(due, at=services.due_at()))
 
 
 def _due(services: Library, number: int, now: datetime, counts: dict[str, int]) -> Sequence[Due]:
@@ -90,7 +86,7 @@ def _due(services: Library, number: int, now: datetime, counts: dict[str, int]) 
 
 
 def _heal(services: Library, due: Due, now: datetime) -> None:
-    found = services.heads.read(user_of(due.session).head(due.session.session_id))
+    found = services.heads.read(head_key(due.session))
     head = found.value if found else None
     if head is None or head.buried_at or head.incarnation != due.session.incarnation:
         services.due.remove(due)
@@ -103,7 +99,7 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         _agree(services, due, head)
         services.due.remove(due)
     elif _moves_on(services, due, now):
-        services.due.move(due, replace(due, at=_later(services, now)))
+        services.due.move(due, replace(due, at=services.due_at()))
     elif due.rounds >= services.rules.heal_rounds:
         outcome.fail(
             services, extract_request(due.session, pending), "sweep", "no progress after repeated attempts"
@@ -111,7 +107,7 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         services.due.remove(due)
     else:
         request_extract(services, due.session, pending)
-        services.due.move(due, replace(due, at=_later(services, now), rounds=due.rounds + 1))
+        services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
 
 
 def _moves_on(services: Library, due: Due, now: datetime) -> bool:
@@ -139,7 +135,7 @@ def _agree(services: Library, due: Due, head: Head) -> None:
 
 def _bury(services: Library, due: Due, now: datetime) -> None:
     """`rounds` counts the looks: the first soon after the delete, the second a day after it."""
-    found = services.heads.read(user_of(due.session).head(due.session.session_id))
+    found = services.heads.read(head_key(due.session))
     grave = found.value if found and found.value.incarnation == due.session.incarnation else None
     if grave is not None and grave.buried_at is None:
         services.due.remove(due)  # the delete died before it became true: the session lives
@@ -153,18 +149,18 @@ def _bury(services: Library, due: Due, now: datetime) -> None:
 
 def _next_look(services: Library, due: Due, grave: Head | None, now: datetime) -> str:
     if due.rounds:
-        return _later(services, now)
-    buried_at = datetime.fromisoformat(grave.buried_at) if grave and grave.buried_at else now
-    return max(stamp(buried_at + GRAVESTONE_KEPT), _later(services, now))
+        return services.due_at()
+    buried_at = parse(grave.buried_at) if grave and grave.buried_at else now
+    return max(stamp(buried_at + GRAVESTONE_KEPT), services.due_at())
 
 
-def _erase(services: Library, due: Due, now: datetime) -> None:
+def _erase(services: Library, due: Due, _now: datetime) -> None:
     going_on = services.erasures.get(due.session.account_id, due.session.user_id)
     if going_on is None:
         services.due.remove(due)
         return
     services.erase_queue.send(EraseRequested(scope=going_on.scope, session=due.session))
-    services.due.move(due, replace(due, at=_later(services, now)))
+    services.due.move(due, replace(due, at=services.due_at()))
 
 
 def _reindex(services: Library, due: Due, _now: datetime) -> None:

@@ -87,6 +87,16 @@ def user_of(session: SessionRef) -> User:
     return User(session.account_id, session.user_id)
 
 
+def head_key(session: SessionRef) -> str:
+    """Key of the session's head, whichever of its lives is meant."""
+    return user_of(session).head(session.session_id)
+
+
+def user_ref(owner: User) -> SessionRef:
+    """The user itself, as messages and markers name it: none of its sessions."""
+    return SessionRef(account_id=owner.account_id, user_id=owner.user_id, session_id="")
+
+
 @dataclass(frozen=True)
 class Life:
     """One incarnation of one session."""

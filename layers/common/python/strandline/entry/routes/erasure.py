@@ -11,6 +11,7 @@ from strandline.entry.results.tasks import Task
 from strandline.entry.routes.asking import account, asker, new_router, path_of
 from strandline.entry.wiring import library
 from strandline.pipeline import erase
+from strandline.storage.layout import User, user_ref
 
 router = new_router()
 
@@ -20,7 +21,7 @@ router = new_router()
 def erase_user(user_id: str) -> dict[str, Any]:
     """Closes the user and erases everything it has, memories too; the receipt is the result of the task."""
     named = identifier(path_of(user_id), "user_id")
-    return _erase(SessionRef(account_id=account(router), user_id=named, session_id=""))
+    return _erase(user_ref(User(account(router), named)))
 
 
 @router.delete("/api/v1/accounts/<account_id>")
@@ -28,7 +29,7 @@ def erase_user(user_id: str) -> dict[str, Any]:
 def erase_account(account_id: str) -> dict[str, Any]:
     """Closes the account and erases everything of all its users; the receipt is the result of the task."""
     named = identifier(path_of(account_id), "account_id")
-    return _erase(SessionRef(account_id=named, user_id="", session_id=""))
+    return _erase(user_ref(User(named, "")))
 
 
 def _erase(whose: SessionRef) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _path(text: str) -> str:
     """The memory's path, if the acting peer may see it. Raises NotFound."""
     path = path_of(text)
     if not visible(path, acting_peer(router)):
-        raise NotFound(f"there is no memory {path!r}", resource=path, type="memory")
+        raise memory.no_memory(path)
     return path
 
 
