@@ -162,3 +162,12 @@ def test_what_search_does_not_do(alice: Client, fields: Any) -> None:
 def test_options_of_the_published_client_that_change_nothing(cellist: Client) -> None:
     more = {"time_field": "created_at", "include_provenance": True, "telemetry": False, "tags": []}
     assert cellist.find("cello", **more) == cellist.find("cello") != []
+
+
+@pytest.mark.parametrize(
+    "odd", [{"since": 0}, {"until": 1767225600}, {"score_threshold": "NaN"}, {"score_threshold": "Infinity"}]
+)
+def test_neither_a_time_nor_a_threshold(alice: Client, odd: dict[str, Any]) -> None:
+    answer = alice.post("/search/find", {"query": "x", **odd})
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert answer.error["details"]["validation_errors"][0]["field"].split(".")[0] == next(iter(odd))

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge
 from strandline.domain.names import encode
@@ -21,6 +22,7 @@ MAX_STORED = 500  # well under the ids that a head keeps, so a repeat of any req
 MAX_ANSWER_BYTES = 2 * 1024 * 1024  # of stored lines; escaped as JSON they stay under Lambda's 6 MB
 MAX_MESSAGE_BYTES = 1024 * 1024
 ID_HASH_BYTES = 8
+_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def _one_segment(text: str) -> str:
@@ -33,6 +35,13 @@ def _one_segment(text: str) -> str:
     except InvalidArgument as error:
         raise ValueError(error.message) from error
     return text
+
+
+def _written_out(given: Any) -> Any:
+    """Not a number, nor one in quotes: whether it counts seconds or milliseconds could only be guessed."""
+    if isinstance(given, datetime) or (isinstance(given, str) and _DATE.match(given)):
+        return given
+    raise ValueError("must be a time as in 2026-05-08T07:00:00Z")
 
 
 def _in_range(at: datetime) -> datetime:
@@ -57,7 +66,7 @@ Identifier = Annotated[
 ]
 PeerId = Annotated[Identifier, AfterValidator(_plain_name)]
 MessageId = Annotated[str, Field(min_length=1, max_length=256)]
-Moment = Annotated[datetime, AfterValidator(_in_range)]
+Moment = Annotated[datetime, BeforeValidator(_written_out), AfterValidator(_in_range)]
 
 
 class TextPart(BaseModel):
@@ -111,7 +120,7 @@ class ToolPart(CutOutput):
     tool_status: Literal["pending", "running", "completed", "error"] = "completed"
     tool_uri: str | None = Field(default=None, max_length=2048)
     skill_uri: str | None = Field(default=None, max_length=2048)
-    duration_ms: float | None = None
+    duration_ms: float | None = Field(default=None, allow_inf_nan=False)
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 

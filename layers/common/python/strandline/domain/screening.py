@@ -3,19 +3,22 @@
 Ids are never changed: what they name would not be found again. One that is a secret is refused instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from strandline.domain.errors import InvalidArgument
+from strandline.domain.errors import InvalidArgument, PayloadTooLarge
 from strandline.domain.injection import injected
 from strandline.domain.message import MessageIn, ToolPart
 from strandline.domain.redaction import kinds_in, redact_value
 
 INJECTION = "injection"
 _KEPT = frozenset({"id", "peer_id", "tool_id", "role", "type", "created_at", "tool_status"})
+
+MAX_TEXTS = 100_000
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,6 +37,33 @@ class Screened:
 
     message: MessageIn
     flags: tuple[str, ...] = ()
+
+
+def refuse_many_texts(messages: Sequence[MessageIn]) -> None:
+    """Each text and key of free JSON is looked at by itself, and a request must be answered in time. Raises
+    PayloadTooLarge over 100,000 of them."""
+    free = [part.tool_input for m in messages for part in m.parts or () if isinstance(part, ToolPart)]
+    found = _texts_in([*free, *(m.metadata for m in messages)])
+    if found > MAX_TEXTS:
+        raise PayloadTooLarge(
+            f"tool_input and metadata of a request may hold {MAX_TEXTS} texts and keys, these hold {found}:"
+            " send fewer messages, or the input as one text"
+        )
+
+
+def _texts_in(value: Any) -> int:
+    """How many texts and keys a JSON value has, however deep."""
+    found, left = 0, [value]
+    while left:
+        match left.pop():
+            case str():
+                found += 1
+            case dict() as pairs:
+                found += len(pairs)
+                left += pairs.values()
+            case list() as items:
+                left += items
+    return found
 
 
 def screen(message: MessageIn, redaction: Redaction) -> Screened:

@@ -4,13 +4,14 @@ A repeat that hears an earlier answer (`Idempotency-Key`) hears of its own reque
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic_core import from_json
 
 from strandline.adapters.meter import Meter, counting
 from strandline.domain import prices
+from strandline.domain.errors import InvalidArgument
 from strandline.entry.http import Event, read_body
 from strandline.entry.settings import settings
 from strandline.ports import Clock
@@ -22,11 +23,13 @@ Answer = dict[str, Any]
 
 
 def metered(event: Event, clock: Clock, action: Callable[[], Answer]) -> Answer:
-    """The action's answer; when it is a good one and the request asks for it, with its telemetry."""
+    """The action's answer; when it is a good one and the request asks for it, with its telemetry. Raises
+    InvalidArgument, before anything is done, for what is neither a yes nor a no."""
+    asked = _asked(event)
     began = clock.now()
     with counting() as meter:
         answer = action()
-    if answer["statusCode"] != 200 or not _is_json(answer) or not _asked(event):
+    if answer["statusCode"] != 200 or not asked or not _is_json(answer):
         return answer
     told = json.dumps(_telemetry(meter, (clock.now() - began).total_seconds()), separators=(",", ":"))
     return {**answer, "body": f'{answer["body"].rstrip()[:-1]},"telemetry":{told}}}'}
@@ -39,12 +42,23 @@ def _is_json(answer: Answer) -> bool:
 
 
 def _asked(event: Event) -> bool:
-    """The body was good enough for its route, so it is an object. A client may ask for parts of it, with an object."""
-    if (event.get("queryStringParameters") or {}).get("telemetry") == "true":
+    """A client may ask for parts of it, with an object. A body that is no JSON object is its route's to refuse."""
+    if _yes((event.get("queryStringParameters") or {}).get("telemetry"), {"true": True, "false": False}):
         return True
-    body: Any = from_json(read_body(event) or b"{}")
+    try:
+        body: Any = from_json(read_body(event) or b"{}")
+    except ValueError:
+        return False
     asked = body.get("telemetry") if isinstance(body, dict) else None
-    return asked is True or isinstance(asked, dict)
+    return isinstance(asked, dict) or _yes(asked, {True: True, False: False})
+
+
+def _yes(given: Any, answers: Mapping[Any, bool]) -> bool:
+    if given is None:
+        return False
+    if not isinstance(given, str | bool) or given not in answers:
+        raise InvalidArgument("telemetry: must be true or false", field="telemetry")
+    return answers[given]
 
 
 def _telemetry(meter: Meter, seconds: float) -> dict[str, Any]:

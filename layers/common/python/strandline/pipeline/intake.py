@@ -6,7 +6,7 @@ from datetime import datetime
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import MAX_STORED, Draft, MessageIn, Notes, draft, split
-from strandline.domain.screening import screen
+from strandline.domain.screening import refuse_many_texts, screen
 from strandline.domain.tool_output import ToolOutput, shorten
 from strandline.pipeline.services import Services
 
@@ -26,6 +26,7 @@ def take_in(services: Services, messages: Sequence[MessageIn]) -> Intake:
         raise InvalidArgument(
             f"a request stores at most {MAX_STORED} messages, this one {len(parts)}: send less"
         )
+    refuse_many_texts(parts)
     now = services.clock.now()
     taken = [_take(services, part, now) for part in parts]
     return Intake([draft for draft, _ in taken], [output for _, outputs in taken for output in outputs])

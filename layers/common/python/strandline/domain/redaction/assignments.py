@@ -109,14 +109,17 @@ def _secret(match: re.Match[str], text: str, end: int) -> bool:
 
 
 def _flags(text: str, folded: str) -> Iterator[Span]:
-    """`--password hunter2`, `--api-key …`."""
-    for match in _FLAG.each(folded):
+    """`--password hunter2`, `--api-key …`. A long value is passed over, or it would be read for every flag in it."""
+    at = 0
+    while match := _FLAG.compiled.search(folded, at):
+        start = at = match.end()
         end = _value_end(text, match)
-        value = text[match.end() : end]
+        value = text[start:end]
         hidden = looks.random(value) if match["secret"] else not value.startswith("-")
         if value and hidden and not looks.placeholder(value):
-            whole = _whole_end(text, match.end(), end)
-            yield Span(match.end(), whole, PASSWORD if match["password"] else SECRET)
+            whole = _whole_end(text, start, end)
+            yield Span(start, whole, PASSWORD if match["password"] else SECRET)
+            at = at if whole == end and not match["quote"] else whole
 
 
 def _said(text: str, folded: str) -> Iterator[Span]:

@@ -11,6 +11,9 @@ RULES = (*private_keys.RULES, *tokens.RULES, *headers.RULES, *assignments.RULES)
 _LITERALS = Literals(literal for rule in RULES for literal in rule.literals)
 _MARKER = Pattern(r"(\[redacted:[a-z_]{1,40}\])")
 ROUNDS = 8
+SHORTEST = 5  # `pwd:1`: what is shorter cannot hold a secret, and of short texts there may be very many
+MANY = 1000
+APART = 256
 
 
 class Redacted(NamedTuple):
@@ -27,13 +30,7 @@ def redact(text: str) -> Redacted:
     different, and a second call must find what the first one left.
     """
     kinds: dict[str, None] = {}
-    for _ in range(ROUNDS):
-        clean, found = _once(text)
-        if not found:
-            break
-        kinds.update(dict.fromkeys(found))
-        text = clean
-    return Redacted(text, tuple(kinds))
+    return Redacted(_clean(text, kinds, ROUNDS), tuple(kinds))
 
 
 def kinds_in(text: str) -> tuple[str, ...]:
@@ -46,21 +43,42 @@ def scrub(text: str) -> str:
     return redact(text).text
 
 
-def _once(text: str) -> tuple[str, Sequence[str]]:
+def _clean(text: str, kinds: dict[str, None], rounds: int) -> str:
     """Markers that are there already divide the text and stay."""
-    if not _LITERALS.any_in(fold(text)):
-        return text, ()
-    found: list[str] = []
-    pieces: list[str] = []
-    for piece in _MARKER.compiled.split(text):
-        spans = _spans(piece)
-        found += [span.kind for span in spans]
-        pieces.append(_without(piece, spans))
-    return "".join(pieces), found
+    if not rounds:
+        return text
+    pieces = _MARKER.compiled.split(text) if "[redacted:" in text else [text]
+    return "".join([_without(piece, kinds, rounds) for piece in pieces])
+
+
+def _without(text: str, kinds: dict[str, None], rounds: int) -> str:
+    spans = _bounded(_spans(text))
+    if not spans:
+        return text
+    kinds.update(dict.fromkeys(span.kind for span in spans))
+    kept, at = [], 0
+    for span in spans:
+        kept += [_clean(text[at : span.start], kinds, rounds - 1), f"[redacted:{span.kind}]"]
+        at = span.end
+    return "".join((*kept, _clean(text[at:], kinds, rounds - 1)))
+
+
+def _bounded(spans: Sequence[Span]) -> Sequence[Span]:
+    """Where there is one secret after another, more than anybody has, what stands between them goes with them: each
+    piece between two is looked at again, and a request must be answered in time whatever it holds."""
+    if len(spans) <= MANY:
+        return spans
+    runs = [spans[0]]
+    for span in spans[1:]:
+        if span.start - runs[-1].end < APART:
+            runs[-1] = runs[-1]._replace(end=span.end)
+        else:
+            runs.append(span)
+    return runs
 
 
 def _spans(text: str) -> Sequence[Span]:
-    folded = fold(text)
+    folded = fold(text) if len(text) >= SHORTEST else ""
     if not _LITERALS.any_in(folded):
         return ()
     return _merged(span for rule in RULES for span in rule.spans(text, folded))
@@ -75,13 +93,3 @@ def _merged(spans: Iterable[Span]) -> Sequence[Span]:
         else:
             merged.append(span)
     return merged
-
-
-def _without(text: str, spans: Sequence[Span]) -> str:
-    if not spans:
-        return text
-    kept, at = [], 0
-    for span in spans:
-        kept += [text[at : span.start], f"[redacted:{span.kind}]"]
-        at = span.end
-    return "".join((*kept, text[at:]))

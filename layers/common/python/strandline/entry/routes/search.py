@@ -53,7 +53,7 @@ class Find(BaseModel):
     target_uri: str | Annotated[list[str], Field(max_length=100)] | None = None
     limit: int = Field(default=10, ge=1, le=MAX_HITS)
     node_limit: int | None = Field(default=None, ge=1, le=MAX_HITS)
-    score_threshold: float | None = None
+    score_threshold: float | None = Field(default=None, allow_inf_nan=False)
     filter: dict[str, str | int | bool | None] = Field(default_factory=dict)
     since: Moment | Ago | None = None
     until: Moment | Ago | None = None
