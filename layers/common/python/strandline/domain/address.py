@@ -1,4 +1,4 @@
-"""viking:// addresses, and where they point in a user's own tree.
+"""viking:// addresses: built, and read as places in a user's own tree.
 
     viking://user/<user>/memories/<path>                           a memory, or a directory of them
     viking://user/<user>/peers/<peer>/memories/<path>              the same as memories/peers/<peer>/<path>
@@ -92,6 +92,27 @@ def missing(uri: str) -> NotFound:
 def uri_of(place: Place) -> str:
     """The address of a place."""
     return SCHEME + "/".join(place)
+
+
+def memory_uri(user_id: str, path: str) -> str:
+    return uri_of(("user", user_id, "memories", path))
+
+
+def session_uri(user_id: str, session_id: str) -> str:
+    return uri_of(("user", user_id, "sessions", session_id))
+
+
+def archive_id(number: int) -> str:
+    """`archive_001`, growing past 999."""
+    return f"archive_{number:03d}"
+
+
+def archive_uri(user_id: str, session_id: str, number: int) -> str:
+    return f"{session_uri(user_id, session_id)}/archives/{archive_id(number)}"
+
+
+def diff_uri(user_id: str, session_id: str, number: int) -> str:
+    return f"{archive_uri(user_id, session_id, number)}/memory_diff.json"
 
 
 def visible(path: str, acting_peer: str | None) -> bool:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.domain.address import archive_id, archive_uri, diff_uri
 from strandline.domain.errors import NotFound
 from strandline.domain.message import MAX_ANSWER_BYTES, read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline.commit import load_head, plan_commit
-from strandline.pipeline.diff import archive_id, diff_uri, session_uri
 from strandline.pipeline.services import Services
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -52,7 +52,7 @@ def list_archives(services: Services, owner: User, session_id: str) -> list[Mapp
     return [
         {
             "archive_id": archive_id(number),
-            "uri": f"{session_uri(owner.user_id, session_id)}/archives/{archive_id(number)}",
+            "uri": archive_uri(owner.user_id, session_id, number),
             "status": status(head, number),
             "first_seq": first,
             "last_seq": last,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.domain.address import archive_uri, memory_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.memory import Memory
 from strandline.storage.layout import Life, User
@@ -21,10 +22,6 @@ class Effect:
     @property
     def changed(self) -> bool:
         return self.after is not None and (self.before is None or self.before.body != self.after.body)
-
-
-def memory_uri(user_id: str, path: str) -> str:
-    return f"viking://user/{user_id}/memories/{path}"
 
 
 def diff(
@@ -43,7 +40,7 @@ def diff(
             updates.append({**entry, "before": effect.before.body, "after": effect.after.body})
     kinds = Counter(entry["memory_type"] for entry in (*adds, *updates))
     record = {
-        "archive_uri": f"{session_uri(owner.user_id, life.session.session_id)}/archives/{archive_id(number)}",
+        "archive_uri": archive_uri(owner.user_id, life.session.session_id, number),
         "extraction": candidates.extraction,
         "extractor": candidates.extractor,
         "operations": {"adds": adds, "updates": updates, "deletes": []},
@@ -56,16 +53,3 @@ def diff(
         },
     }
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
-
-
-def archive_id(number: int) -> str:
-    """`archive_001`, growing past 999."""
-    return f"archive_{number:03d}"
-
-
-def session_uri(user_id: str, session_id: str) -> str:
-    return f"viking://user/{user_id}/sessions/{session_id}"
-
-
-def diff_uri(user_id: str, session_id: str, number: int) -> str:
-    return f"{session_uri(user_id, session_id)}/archives/{archive_id(number)}/memory_diff.json"

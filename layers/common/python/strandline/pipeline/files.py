@@ -10,14 +10,13 @@ A listing from above does not go into sessions: each would cost requests of its 
 from functools import cached_property
 
 from strandline.domain import tree
-from strandline.domain.address import Place, missing, place_of, uri_of, visible
+from strandline.domain.address import Place, archive_id, missing, place_of, uri_of, visible
 from strandline.domain.errors import InvalidArgument, NotFound
 from strandline.domain.memory import Memory, read_lines
 from strandline.domain.times import stamp
 from strandline.domain.tree import Node
 from strandline.pipeline import archive, memory
 from strandline.pipeline.commit import load_head
-from strandline.pipeline.diff import archive_id
 from strandline.pipeline.library import Library
 from strandline.pipeline.session import page
 from strandline.storage.index import Catalogue

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+from strandline.domain.address import memory_uri
 from strandline.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -25,7 +26,6 @@ from strandline.domain.times import stamp
 from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
-from strandline.pipeline.diff import memory_uri
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, StoreError
 from strandline.storage.answered import answered

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from strandline.domain.address import diff_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
@@ -27,7 +28,7 @@ from strandline.domain.ranking import Document
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
-from strandline.pipeline.diff import Effect, diff, diff_uri
+from strandline.pipeline.diff import Effect, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates

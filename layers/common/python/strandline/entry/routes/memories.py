@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel
 
-from strandline.domain.address import visible
+from strandline.domain.address import memory_uri, visible
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.memory import Memory
 from strandline.domain.message import MAX_ANSWER_BYTES, dumps
@@ -19,7 +19,6 @@ from strandline.entry.results.memories import Memory as MemoryShown
 from strandline.entry.routes.asking import acting_peer, header, new_router, owner, path_of, seal, unseal
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
-from strandline.pipeline.diff import memory_uri
 from strandline.pipeline.usage import read_totals
 from strandline.storage.layout import User
 from strandline.storage.markdown import sources

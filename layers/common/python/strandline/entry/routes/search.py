@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from strandline.domain.address import place_of
+from strandline.domain.address import archive_id, memory_uri, place_of, session_uri
 from strandline.domain.errors import InvalidArgument, InvalidUri, NotFound, Unimplemented
 from strandline.domain.message import MAX_ANSWER_BYTES, Identifier, Moment
 from strandline.domain.ranking import Hit
@@ -19,7 +19,6 @@ from strandline.entry.results.search import Found
 from strandline.entry.routes.asking import acting_peer, new_router, owner
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
-from strandline.pipeline.diff import archive_id, memory_uri, session_uri
 from strandline.pipeline.search import Query, Scope, run_search
 from strandline.storage.layout import User
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from strandline.domain.address import archive_uri, session_uri
 from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import (
@@ -31,7 +32,6 @@ from strandline.pipeline import archive, session
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.commit import Committed, load_head, run_commit
 from strandline.pipeline.context import DEFAULT_BUDGET, run_context
-from strandline.pipeline.diff import archive_id, session_uri
 from strandline.storage.layout import User
 
 router = new_router()
@@ -211,7 +211,7 @@ def _committed(whose: User, session_id: str, done: Committed | Skip) -> Answer:
         "status": "accepted",
         "archived": True,
         "task_id": done.task_id,
-        "archive_uri": f"{session_uri(whose.user_id, session_id)}/archives/{archive_id(done.archive.number)}",
+        "archive_uri": archive_uri(whose.user_id, session_id, done.archive.number),
         "first_seq": done.archive.first,
         "last_seq": done.archive.last,
     }

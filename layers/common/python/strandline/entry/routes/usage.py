@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strandline.domain.address import SCHEME, place_of
+from strandline.domain.address import SCHEME, memory_uri, place_of
 from strandline.domain.errors import InvalidUri, NotFound
 from strandline.domain.names import slug
 from strandline.domain.usage import Tally
@@ -16,7 +16,6 @@ from strandline.entry.repeat import repeat
 from strandline.entry.results.usage import Report
 from strandline.entry.routes.asking import acting_peer, new_router, owner, session_of
 from strandline.entry.wiring import library
-from strandline.pipeline.diff import memory_uri
 from strandline.pipeline.usage import UsageReport, run_usage
 
 router = new_router()
