@@ -4,7 +4,7 @@
 
      HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract     commit: the range leaves live, CAS of the head
                ▲      ▲                           ▲  │
-               │      │ CommitRequested           │  │ candidates, stored once
+               │      │ CommitRequested           │  │ candidates, stored once; MergeRequested
                │                    sweep ────────┘  ▼
                │       (every minute: what has    merge       FIFO per user: CAS per memory file,
                │        stood still too long)        │        then this archive's diff, once
@@ -12,12 +12,16 @@
 
      HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted goes in all its versions: the only role that may
 
-CommitRequested comes from whoever puts it into the queue; the routes call the same use case.
+     api, extract, merge, erase, sweep ──▶ journal ──▶ bus    what happened: numbered by CAS of the user's journal,
+                                                              then told, at least once
 
-A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `pipeline/<word>.py` (the use
-case, with what it survives in its header), the queue, the message and the sample event. Each stage has exactly
-one commit point: the single write after which it has happened. Everything before it may be repeated, everything
-after it is repeated until it succeeds. `tests/infra` holds this table against `template.yaml`.
+Whose key came with a request is the authorizer's to say. AppendRequested and CommitRequested come from whoever may put
+them into their queues; the routes call the same use cases.
+
+A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `entry/<word>.py` (its edge),
+`pipeline/<word>.py` (the use case, with what it survives in its header), the queue, the message and the sample event.
+Each stage has exactly one commit point: the single write after which it has happened. Everything before it may be
+repeated, everything after it is repeated until it succeeds. `tests/infra` holds this table against `template.yaml`.
 """
 
 from dataclasses import dataclass

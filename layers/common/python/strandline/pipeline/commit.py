@@ -4,7 +4,8 @@ in             a session, and how many of its newest messages stay live
 out            the archive and its task, or why there was nothing to do; ExtractRequested
 commit point   CAS PUT of the session head that moves the archived range out of live
 on duplicate   of two commits one wins; the other looks again and normally finds nothing to do. The archive's name
-               carries its range, so a repeat writes the same bytes to the same key
+               carries its range, so a repeat writes the same bytes to the same key. A request that comes again with
+               its Idempotency-Key finds the archive that it made
 on crash       before the head's PUT: an archive object that nothing refers to, written again by the next commit.
                After it: the archive is pending, and the due marker written before it makes the sweep send
                ExtractRequested again

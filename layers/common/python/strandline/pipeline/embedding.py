@@ -1,5 +1,11 @@
 """Vectors beside the search index, where an embedder is configured: made by the merge, asked by the search.
 
+in             a user's index, as the merge has written it; of a search, the query
+out            a vector for each text of the index that has none, as far as there is time; how alike texts and query are
+commit point   CAS PUT of the user's vectors
+on duplicate   no text is without a vector: no model is asked
+on crash       what was made and not written is made again by the next merge of the user
+
 They are derived and never waited for. A text whose vector could not be made is found by its words, and the next merge
 of the user makes up for it; a query that cannot be embedded is searched by its words.
 """

@@ -1,4 +1,7 @@
-"""What is stored of the messages of a request: each with an id, split, without secrets, long tool outputs set apart."""
+"""What is stored of the messages of a request: split, without secrets, counted, long tool outputs set apart.
+
+Nothing is written here: `append` writes the outputs first, then the messages that refer to them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """merge: the candidates of archives become lines in memory files.
 
 in             up to 10 MergeRequested of one user (the queue is FIFO, its group is the user)
-out            memory files, index, MemoryChanged, `memory_diff.json`, the archive done, the task completed
+out            memory files, indexes, vectors where an embedder is configured, `memory_diff.json`, MemoryChanged, the
+               archive done, the task completed
 commit point   CAS PUT per memory file, then create-once PUT of the archive's diff
 on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
                what follows it is made sure of
