@@ -121,6 +121,9 @@ Say something, commit it, and find it again a moment later:
   {call}/sessions/demo/commit -d '{{}}'
   {call}/search/find -d '{{"query": "Where does the user live?"}}'
 
+The command line, in a second terminal, and the Python client find it by:
+  . .venv/bin/activate; export STRANDLINE_URL={url} STRANDLINE_KEY={chosen.key}
+
 Ctrl-C ends it.
 """
 

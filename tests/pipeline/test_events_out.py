@@ -89,8 +89,11 @@ def delete(world: World) -> None:
 def test_edits_by_hand(world: World) -> None:
     write(world)
     write(world)  # as it is already
+    memory.write(world.services(), ALICE, PATH, "# Boat\n\nRed.\n", lambda _: None)
     delete(world)
-    assert [(e["updated"], e["deleted"]) for e in world.journal()] == [([URI], []), ([], [URI])]
+    write(world)
+    told = [(e["added"], e["updated"], e["deleted"]) for e in world.journal()]
+    assert told == [([URI], [], []), ([], [URI], []), ([], [], [URI]), ([URI], [], [])]
     assert published(world) == [event["id"] for event in world.journal()]
     assert world.rows("DUE#") == []
 
@@ -114,7 +117,7 @@ def test_an_edit_that_dies_anywhere_is_told_of(edit: Callable[[World], None], ki
         told = world.journal()[before:]
         assert set(published(world)) == {event["id"] for event in world.journal()}, f"call {at}"
         if happened:
-            how = "updated" if edit is write else "deleted"
+            how = "added" if edit is write else "deleted"
             assert [event[how] for event in told] == [[URI]], f"call {at}"
         assert world.rows("DUE#") == []
         if not fired:

@@ -87,7 +87,14 @@ class Group(click.Group):
         try:
             return super().invoke(context)
         except (ApiError, InputError, TimeoutError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(f"{error}{_hint(error, context.find_object(Settings))}") from error
+
+
+def _hint(error: Exception, settings: Settings | None) -> str:
+    """Which service refused the key: a key of another one is the usual reason."""
+    if settings is None or not isinstance(error, ApiError) or error.status != 401:
+        return ""
+    return f"\nthat is not a key of the service at {settings.url}: see STRANDLINE_URL and STRANDLINE_KEY"
 
 
 def wants_json() -> bool:

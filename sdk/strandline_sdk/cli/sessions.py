@@ -14,18 +14,32 @@ from strandline_sdk.cli.tasks import task_lines
 from strandline_sdk.cli.waiting import outcome
 from strandline_sdk.model import Committed, Message, Role, Session, Task
 
-
-@click.group(cls=Group, invoke_without_command=True)
-@click.option(
+_at_most = click.option(
     "--limit", type=click.IntRange(1), default=100, show_default=True, help="List at most this many."
 )
+
+
+@click.group(cls=Group, invoke_without_command=True)
+@_at_most
 @pass_settings
 def sessions(settings: Settings, limit: int) -> None:
     """List sessions, newest first, or show one."""
     if click.get_current_context().invoked_subcommand is None:
-        with settings.client() as client:
-            found = list(itertools.islice(client.sessions(page_size=min(limit, 100)), limit))
-        emit(found, map(_row, found))
+        _list(settings, limit)
+
+
+@sessions.command()
+@_at_most
+@pass_settings
+def ls(settings: Settings, limit: int) -> None:
+    """List sessions, newest first, as without a command."""
+    _list(settings, limit)
+
+
+def _list(settings: Settings, limit: int) -> None:
+    with settings.client() as client:
+        found = list(itertools.islice(client.sessions(page_size=min(limit, 100)), limit))
+    emit(found, map(_row, found))
 
 
 @sessions.command()

@@ -145,6 +145,7 @@ def test_sessions_as_json(service: FakeService) -> None:
         assert document(service, "send", name, "hello", "--role", "assistant")["seq"] == 1
     assert [session["session_id"] for session in document(service, "sessions")] == ["c", "b", "a"]
     assert [session["session_id"] for session in document(service, "sessions", "--limit", "2")] == ["c", "b"]
+    assert [s["session_id"] for s in document(service, "sessions", "ls", "--limit", "2")] == ["c", "b"]
     assert document(service, "sessions", "show", "a")["session_id"] == "a"
     assert document(service, "commit", "a")["task_id"] == "task-1"
     assert document(service, "commit", "b", "--wait")["task"]["status"] == "completed"
@@ -194,7 +195,10 @@ def test_a_refusal_goes_to_stderr_with_exit_code_1(
 ) -> None:
     result = run(service, *options, *command, key="sesame")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: UNAUTHENTICATED: send a valid key (request r-1)\n"
+    assert result.stderr == (
+        "Error: UNAUTHENTICATED: send a valid key (request r-1)\n"
+        "that is not a key of the service at http://test: see STRANDLINE_URL and STRANDLINE_KEY\n"
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -17,6 +17,8 @@ from strandline.entry.telemetry import count, note
 from strandline.ports import Clock
 
 MAX_BODY_BYTES = 6 * 1024 * 1024
+QUERY = "wanted"
+"""How routes call a model that takes their whole query."""
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +39,14 @@ class InvalidFields(InvalidArgument):
 
 
 def _field(problem: Mapping[str, Any]) -> str:
-    """`messages.2.role`; the location of broken JSON is an offset, which the message says better."""
+    """`messages.2.role`, without where in the request it stands and without the name of the model that takes the
+    query; the location of broken JSON is an offset, which the message says better."""
     location = () if problem["type"] == "json_invalid" else problem["loc"]
-    return ".".join(str(part) for part in location if part != "body") or "body"
+    parts = [str(part) for part in location if part != "body"]
+    for outer in ("query", QUERY):
+        if parts[:1] == [outer] and len(parts) > 1:
+            parts = parts[1:]
+    return ".".join(parts) or "body"
 
 
 def read_body(event: Event) -> bytes:

@@ -102,7 +102,11 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
 
     memory = services.memories.update(owner.memory(plain), change)
     reindex(services, owner, [plain], base=base, known={plain: memory})
-    _tell(services, notice, changed=tried)
+    _tell(
+        services,
+        replace(notice, happening=_seen(notice.happening, memory) or notice.happening),
+        changed=tried,
+    )
     return memory
 
 
@@ -144,13 +148,19 @@ def edit_seen(mark: Due, there: Memory | None) -> Happening | None:
     """What is to be told of an edit that did not come to its end, by what there is now."""
     if mark.event is None:
         return None
-    happening = Happening.read(mark.event)
+    return _seen(Happening.read(mark.event), there)
+
+
+def _seen(happening: Happening, there: Memory | None) -> Happening | None:
+    """The edit of one memory as it came out. A first version was added: before it is written, nobody knows."""
     event = happening.event
-    if not isinstance(event, MemoryChanged) or bool(event.deleted) == (there is None):
+    if not isinstance(event, MemoryChanged):
         return happening
-    if there is None:
-        return None  # never written, or deleted since, which is told of by itself
-    return replace(happening, event=event.model_copy(update={"updated": event.deleted, "deleted": []}))
+    if there is None:  # never written, or deleted since, which is told of by itself
+        return happening if event.deleted else None
+    how = "added" if there.version == 1 else "updated"
+    uris = [*event.updated, *event.deleted]
+    return replace(happening, event=event.model_copy(update={"updated": [], "deleted": [], how: uris}))
 
 
 def _unmark(services: Library, mark: Due) -> None:
