@@ -8,6 +8,10 @@ from strandline.domain.rules.words import INTERJECTION
 _LEAD = re.compile(r"(?P<word>[^\W\d_]+)(?P<gap>[,!.;…–— -]+)")
 _ALSO_WORDS = frozenset("so right great cool nice awesome no well sure here man".split())
 """Interjections that begin a statement as well: `So glad`, `No one`."""
+_GREETED = re.compile(
+    r"(?:hi|hey|hello|hiya|howdy) (?:there|all|again|everyone|everybody|folks|guys)(?: ?[,!.;…–—]+ *| - )",
+    re.IGNORECASE,
+)
 _BY_THE_WAY = re.compile(r"(?:by the way|btw|fyi|anyway|speaking of which|also|plus)\b[,:]? ?", re.IGNORECASE)
 _REMINDER = re.compile(
     r"(?:(?:can|could|will|would) you )?(?:please )?(?:remember|note|keep in mind|don['’]t forget)(?: that\b|:)[ ]?",
@@ -22,7 +26,7 @@ def is_reminder(sentence: str) -> bool:
 
 def without_lead(sentence: str, listeners: Collection[str]) -> str:
     """The sentence without leading interjections and names of listeners; never nothing."""
-    aside = _BY_THE_WAY.match(sentence) or _REMINDER.match(sentence)
+    aside = _BY_THE_WAY.match(sentence) or _REMINDER.match(sentence) or _GREETED.match(sentence)
     at = aside.end() if aside and aside.end() < len(sentence) else 0
     while (match := _LEAD.match(sentence, at)) is not None and match.end() < len(sentence):
         word = match["word"].casefold()

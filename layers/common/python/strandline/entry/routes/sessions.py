@@ -1,6 +1,6 @@
 """Sessions: create, list, look, delete, append, commit, context, archives."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -111,7 +111,7 @@ def _named(whose: User, head: Head) -> Answer:
 def list_sessions(
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
     cursor: str | None = None,
-    order: Literal["asc", "desc"] = "desc",
+    order: Annotated[str, Query(pattern="^(asc|desc)$")] = "desc",
 ) -> Answer:
     """The user's sessions in order of creation, newest first unless asked otherwise; counts as of the last commit."""
     whose = owner(router)
@@ -248,7 +248,7 @@ def messages(
     after_seq: Annotated[int, Query(ge=0)] = 0,
     before_seq: Annotated[int | None, Query(ge=1)] = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    order: Literal["asc", "desc"] = "asc",
+    order: Annotated[str, Query(pattern="^(asc|desc)$")] = "asc",
 ) -> Answer:
     """The session's whole log, archived or live, in seq order; `order=desc` begins with the newest."""
     known = library()
