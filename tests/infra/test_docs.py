@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from infra.local.template import Template
+from strandline import flow
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -81,6 +82,12 @@ def test_every_word_of_make_is_there() -> None:
 def _limits() -> list[Any]:
     found = _LIMIT.findall(said("docs/LIMITS.md"))
     return [pytest.param(*limit, id=limit[3]) for limit in found]
+
+
+def test_the_readme_draws_the_flow_as_it_is() -> None:
+    drawing = re.search(r"```\n(     .+?)\n```", said("README.md"), re.DOTALL)
+    assert drawing
+    assert drawing[1] in str(flow.__doc__)
 
 
 def test_limits_are_found() -> None:
