@@ -1,126 +1,32 @@
-"""Users and accounts are erased, all versions of what they had, and a receipt says what that was.
-
-Kills, lost answers and second deliveries at every single call; other tenants, some of names that begin alike.
+"""Users and accounts are erased, all versions of what they had, and a receipt says what that was. Nobody else is, some
+of names that begin alike.
 """
-
-from collections import Counter
-from collections.abc import Callable, Iterator
 
 import pytest
 
-from strandline.domain.contracts import EraseRequested, SessionRef
+from strandline.domain.contracts import EraseRequested
 from strandline.domain.errors import Conflict, FailedPrecondition, NotFound
 from strandline.pipeline import admin, erase, memory, session, task
 from strandline.pipeline.context import run_context
-from strandline.pipeline.sweep import run_sweep
-from strandline.ports import Item
-from strandline.storage.keys import KeyOwner, hash_key
-from strandline.storage.layout import User, area, owner_of
-from tests.pipeline.faults import FAULTS, going_on
-from tests.pipeline.world import ALICE, HEAL_SECONDS, World
-
-ROOT = User("default", "default")
-ANN = User("acme", "a")
-NEIGHBOURS = (
-    User("acme", "ab"),
-    User("acme", "a-b"),
-    User("acme", "a/b"),
-    User("acme", "A"),
-    User("ac", "a"),
-    User("acme2", "a"),
+from strandline.storage.keys import hash_key
+from strandline.storage.layout import User
+from tests.pipeline.erasing import (
+    ANN,
+    NEIGHBOURS,
+    ROOT,
+    anything,
+    begin,
+    everything,
+    finish,
+    is_ann,
+    is_other,
+    nothing_left,
+    receipt,
+    recount,
+    use,
+    versions,
 )
-
-
-def use(world: World, owner: User) -> None:
-    """A registered user with two keys, an archived and a live session, a deleted one, memories and an old version."""
-    services = world.services()
-    services.accounts.add_user(owner, "user")
-    for n in (1, 2):
-        services.keys.add(hash_key(f"{owner} {n}"), KeyOwner(owner.account_id, owner.user_id, "user"))
-    world.remember("s", "tea: I like green tea", "sport: I row on Sundays", owner=owner)
-    world.append("live", "tea: not yet", owner=owner)
-    world.append("gone", "tea: forget it", owner=owner)
-    session.delete(services, owner, "gone")
-    memory.write(services, owner, "topics/mine.md", "# Mine\n", anything)
-    memory.write(services, owner, "topics/mine.md", "# Mine, again\n", anything)
-    memory.delete(services, owner, "topics/mine.md", anything)
-
-
-def anything(_: object) -> None:
-    """No guard."""
-
-
-def begin(world: World, whose: User, by: User = ROOT) -> str:
-    ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id="")
-    return erase.begin(world.services(), ref, by).task_id
-
-
-def finish(world: World, rounds: int = 8) -> None:
-    """Time goes by and the queues run empty, until no erasure is going on."""
-    for _ in range(rounds):
-        with going_on():
-            world.settle(200)
-        world.clock.advance(HEAL_SECONDS + 1)
-        with going_on():
-            run_sweep(world.services())
-    world.settle(200)
-    assert world.rows("ERASE#") == []
-    assert [row for row in world.rows("DUE#") if row["kind"] == "erase"] == []
-
-
-def receipt(world: World, task_id: str, by: User = ROOT) -> Item:
-    found = task.get(world.services(), by, task_id)
-    assert (found["status"], found["stage"], found["error"]) == ("completed", "done", None)
-    return dict(found["result"])
-
-
-def versions(world: World, prefix: str = "v1/") -> list[tuple[str, bool]]:
-    """(key, whether a plain GET finds it) of every version, delete markers included."""
-    page = world._quiet(lambda: world.objects.versions_below(prefix, limit=100_000))
-    assert page.next is None
-    return [(v.key, v.latest and not v.deleted) for v in page.versions]
-
-
-def recount(world: World, mine: Callable[[User], bool]) -> Item:
-    """What a receipt must say if all of it were erased now."""
-    stored = [(area(key), current) for key, current in versions(world) if mine(owner_of(key))]
-    kinds = {"SESSIONS#": "session_list", "TASKS#": "tasks", "REPLAYS#": "replays", "USERS#": "register"}
-    items: Counter[str] = Counter()
-    for prefix, kind in kinds.items():
-        items[kind] += sum(mine(_owner(row)) for row in world.rows(prefix))
-    return {
-        "keys": sum(mine(_owner(row)) for row in world.rows("KEYS#")),
-        "objects": dict(Counter(name for name, current in stored if current)),
-        "versions": dict(Counter(name for name, _ in stored)),
-        "items": {kind: count for kind, count in items.items() if count},
-    }
-
-
-def _owner(row: Item) -> User:
-    """Whose a row is, by its partition."""
-    account, _, user = row["pk"].partition("#")[2].partition("/")
-    return User(account, (user or row["sk"]).replace("%2F", "/"))
-
-
-def nothing_left(world: World, owner: User) -> None:
-    assert versions(world, owner.prefix) == []
-    assert [row for row in world.rows("") if _owner(row) == owner and not row["pk"].startswith("DUE#")] == []
-
-
-def everything(world: World, mine: Callable[[User], bool]) -> object:
-    """All that is stored of others."""
-    page = world._quiet(lambda: world.objects.versions_below("v1/", limit=100_000))
-    kept = [v for v in page.versions if mine(owner_of(v.key))]
-    rows = [row for row in world.rows("") if not row["pk"].startswith(("DUE#", "ERASE#", "KEY#"))]
-    return kept, [row for row in rows if row["pk"] != "ACCOUNTS" and mine(_owner(row))]
-
-
-def is_ann(user: User) -> bool:
-    return user == ANN
-
-
-def is_other(user: User) -> bool:
-    return user in NEIGHBOURS
+from tests.pipeline.world import ALICE, World
 
 
 def test_a_user_is_erased_and_nobody_else(world: World) -> None:
@@ -196,91 +102,6 @@ def test_a_user_of_whom_nothing_is_known_gets_a_receipt_of_nothing(world: World)
     assert versions(world) == []
 
 
-def dying(kind: str, whose: User) -> Iterator[tuple[int, World, str, Item]]:
-    """Worlds in which a worker has died, or heard no answer, at one of its calls; and what the receipt must say."""
-    for at in range(400):
-        world = World()
-        use(world, ANN)
-        expected = recount(world, is_ann)
-        task_id = begin(world, whose)
-        FAULTS[kind](world, at)
-        with going_on():
-            world.settle(200)
-        if world.calls.trip is not None:
-            assert at > 40
-            return
-        yield at, world, task_id, expected
-    raise AssertionError("an erasure of so many calls")
-
-
-@pytest.mark.parametrize("whose", [ANN, User("acme", "")], ids=["user", "account"])
-@pytest.mark.parametrize("kind", FAULTS)
-def test_a_worker_that_dies_counts_nothing_twice_and_leaves_nothing(kind: str, whose: User) -> None:  # B-B17
-    for at, world, task_id, expected in dying(kind, whose):
-        finish(world)
-        found = receipt(world, task_id)
-        assert {name: found[name] for name in expected} == expected, f"call {at}"
-        assert found["users"] == 1
-        nothing_left(world, ANN)
-
-
-@pytest.mark.parametrize("kind", FAULTS)
-def test_the_second_round_may_die_too(kind: str) -> None:  # B-B17
-    for at in range(200):
-        world = World()
-        use(world, ANN)
-        expected = recount(world, is_ann)
-        task_id = begin(world, ANN)
-        world.settle(200)
-        world.clock.advance(2 * HEAL_SECONDS)
-        FAULTS[kind](world, at)
-        with going_on():
-            run_sweep(world.services())
-            world.settle(200)
-        fired = world.calls.trip is None
-        finish(world)
-        assert {name: receipt(world, task_id)[name] for name in expected} == expected, f"call {at}"
-        nothing_left(world, ANN)
-        if not fired:
-            return
-    raise AssertionError("a round of so many calls")
-
-
-@pytest.mark.parametrize("kind", FAULTS)
-def test_a_request_that_dies_has_begun_or_not(kind: str) -> None:  # B-B17
-    for at in range(8):
-        world = World()
-        use(world, ANN)
-        FAULTS[kind](world, at)
-        with going_on():
-            begin(world, ANN)
-        world.mend()
-        begun = world.rows("ERASE#")
-        finish(world)
-        if begun:
-            assert receipt(world, begun[0]["task_id"])["keys"] == 2, f"call {at}"
-            nothing_left(world, ANN)
-        else:
-            assert world.log("live", ANN) == [(1, "tea: not yet")], f"call {at}"
-            assert [row for row in world.rows("TASKS#default") if row["status"] != "completed"] == []
-
-
-def test_two_workers_at_one_erasure_count_once(world: World) -> None:
-    use(world, ANN)
-    expected = recount(world, is_ann)
-    ref = SessionRef(account_id="acme", user_id="a", session_id="")
-    again = EraseRequested(scope="user", session=ref)
-    for at in range(60):
-        world = World()
-        use(world, ANN)
-        task_id = begin(world, ANN)
-        world.next(at, lambda world=world: erase.run_erase(world.services(), again))  # type: ignore[misc]
-        world.settle(400)
-        finish(world)
-        found = receipt(world, task_id)
-        assert {name: found[name] for name in expected} == expected, f"call {at}"
-
-
 # ---- closed while it lasts
 
 
@@ -312,66 +133,6 @@ def test_an_account_that_is_being_erased_is_closed_for_each_user(world: World) -
     with pytest.raises(Conflict):
         world.append("s", "x", owner=User("acme", "whoever"))
     world.append("s", "x", owner=User("acme2", "whoever"))
-
-
-def test_an_append_that_was_let_in_before_is_erased_in_the_second_round(world: World) -> None:  # B-A15
-    for at in range(3):
-        world = World()
-        use(world, ANN)
-        world.next(at, lambda world=world: (begin(world, ANN), world.settle(200)))  # type: ignore[misc]
-        with going_on():
-            world.append("new", "tea: just in time", owner=ANN)
-        (row,) = world.rows("TASKS#default")
-        finish(world)
-        nothing_left(world, ANN)
-        assert receipt(world, row["task_id"])["users"] == 1
-
-
-WAY: dict[str, Callable[[World], object]] = {
-    "append": lambda world: world.append("live", "tea: more", owner=ANN, ids="n"),
-    "commit": lambda world: world.commit("live", ANN),
-    "extract": lambda world: world.extract_next(),
-    "merge": lambda world: world.merge_next(),
-    "memory": lambda world: memory.write(world.services(), ANN, "topics/n.md", "# N\n", anything),
-}
-
-
-@pytest.mark.parametrize("step", WAY)
-def test_what_is_under_way_leaves_nothing(step: str) -> None:  # B-A15
-    for at in range(40):
-        world = World()
-        use(world, ANN)
-        for earlier in ("commit", "extract")[
-            : ("extract", "merge").index(step) + 1 if step in ("extract", "merge") else 0
-        ]:
-            WAY[earlier](world)
-        world.next(at, lambda world=world: (begin(world, ANN), settle_erase(world)))  # type: ignore[misc]
-        with going_on():
-            WAY[step](world)
-        if world.calls.trip is not None:
-            return
-        finish(world)
-        nothing_left(world, ANN)
-    raise AssertionError("so many calls")
-
-
-def settle_erase(world: World) -> None:
-    while len(world.erase_queue):
-        world.erase_next()
-
-
-def test_a_write_that_lands_late_is_erased_in_the_second_round(world: World) -> None:
-    use(world, ANN)
-    world.objects.faults.late("put")
-    with going_on():
-        world.append("late", "tea: after all", owner=ANN)
-    world.mend_but_keep_late()
-    task_id = begin(world, ANN)
-    world.settle(200)
-    world.land()
-    finish(world)
-    nothing_left(world, ANN)
-    assert receipt(world, task_id)["users"] == 1
 
 
 # ---- tasks and askers
