@@ -3,6 +3,7 @@
 import itertools
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,12 @@ from tests.pipeline.world import World
 class Lookout:
     """Keeps what was answered, and searches it and everything that was stored, sent or logged."""
 
-    def __init__(self, service: Service, log: pytest.LogCaptureFixture) -> None:
+    def __init__(
+        self, service: Service, log: pytest.LogCaptureFixture, out: pytest.CaptureFixture[str]
+    ) -> None:
         self.service = service
+        self._out = out
+        self._lines = ""
         self.answers: list[str] = []
         self._log = log
 
@@ -35,8 +40,10 @@ class Lookout:
             for entry in entries:
                 yield key, readable(key, entry.body or b"")
         yield "items", json.dumps(list(world.items.rows()), default=repr, ensure_ascii=False)
-        for queue in (world.extract_queue, world.merge_queue):
+        for queue in (world.extract_queue, world.merge_queue, world.erase_queue):
             yield "queue", " ".join(message.model_dump_json() for message in queue.sent)
+        self._lines += self._out.readouterr().out
+        yield "lines", self._lines
         yield "answers", "\n".join(self.answers)
         yield "log", f"{self._log.text} {[vars(record) for record in self._log.records]}"
 
@@ -57,9 +64,11 @@ def readable(key: str, body: bytes) -> str:
 
 
 @pytest.fixture
-def lookout(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Lookout:
+def lookout(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> Lookout:
     caplog.set_level(logging.DEBUG)
-    return Lookout(Service(monkeypatch, World(model=RuleModel())), caplog)
+    return Lookout(Service(monkeypatch, World(model=RuleModel())), caplog, capsys)
 
 
 @pytest.fixture
@@ -172,6 +181,67 @@ def test_an_id_that_is_a_secret_is_refused(lookout: Lookout, alice: Client, kind
         lookout.saw(alice.create(secret), 400)
         lookout.saw(alice.append(secret, "x"), 400)
     lookout.saw(alice.put(f"/memories/topics/{secret}.md", {"content": "x"}), 400)
+    assert lookout.found() == []
+
+
+SHORT = [kind for kind in TOKENS if len(CANARIES[kind].secret) <= 128]
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_no_secret_by_the_side_doors(lookout: Lookout, alice: Client, kind: str) -> None:  # B-C16
+    """Administration, erasure, Idempotency-Key, acting headers, paths that no route has, methods that nobody knows."""
+    secret, root = CANARIES[kind].secret, lookout.service.root
+    lookout.saw(root.post("/admin/accounts", {"account_id": "acme", "admin_user_id": "ann"}))
+    for path, body in (
+        ("/admin/accounts", {"account_id": secret, "admin_user_id": "ann"}),
+        ("/admin/accounts", {"account_id": "other", "admin_user_id": secret}),
+        ("/admin/accounts/acme/users", {"user_id": secret}),
+        ("/admin/accounts/acme/users", {"user_id": "bea", "role": secret}),
+    ):
+        lookout.saw(root.post(path, body), 400)
+    lookout.saw(root.acting(x_strandline_account="acme", x_strandline_user=secret).append("s", "x"), 400)
+    lookout.saw(root.acting(x_openviking_account=secret, x_openviking_user="u").create("s"), 400)
+    keyed = alice.acting(idempotency_key=secret)
+    lookout.saw(keyed.append("kept", f"mine: {CANARIES[kind].text}"))
+    lookout.saw(keyed.append("kept", f"mine: {CANARIES[kind].text}"))
+    lookout.saw(keyed.put("/memories/topics/k.md", {"content": CANARIES[kind].text}))
+    for path in (f"/{secret}", f"/sessions/s/{secret}", f"/{secret}/x/y", f"/sessions/{secret}/context"):
+        lookout.answers.append(str(alice.send("GET", path).status))
+    alice.send(f"X{secret.replace('_', '').replace('.', '')}", "/sessions")
+    lookout.saw(alice.delete("/sessions/kept"))
+    lookout.saw(root.acting(x_strandline_account="acme", x_strandline_user="ann").delete("/users/alice"))
+    lookout.service.pump()
+    assert lookout.found() == []
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_no_secret_by_the_names_in_the_queue(lookout: Lookout, kind: str) -> None:  # B-C16
+    for name in ("account_id", "user_id", "session_id"):
+        body, received = ingested({"role": "user", "content": "x"})
+        odd = json.dumps({**json.loads(body), name: CANARIES[kind].secret})
+        assert lookout.service.send_batch("IngestQueue", [(odd, received), (body, received)]) == {0}
+    assert lookout.found() == []
+
+
+def test_what_breaks_down_is_logged_without_its_text(
+    lookout: Lookout, alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = CANARIES["github_token"].secret
+
+    class Odd(Exception):
+        code = 7
+
+    def breaks(*_: object, **__: object) -> None:
+        raise Odd(f"cannot read {secret}") from ValueError(secret)
+
+    monkeypatch.setattr("strandline.entry.append.run_append", breaks)
+    monkeypatch.setattr("strandline.entry.ingest.run_ingest", breaks)
+    monkeypatch.setattr("strandline.entry.sweep.run_sweep", breaks)
+    lookout.saw(alice.append("s", "x"), 500)
+    assert lookout.service.send_batch("IngestQueue", [ingested({"role": "user", "content": "x"})]) == {0}
+    with pytest.raises(Exception, match="Odd 7") as caught:
+        lookout.service.sweep()
+    assert secret not in "".join(traceback.format_exception(caught.value))
     assert lookout.found() == []
 
 

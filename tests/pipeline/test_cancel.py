@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from strandline.domain.errors import StrandlineError
+from strandline.domain.errors import FailedPrecondition, StrandlineError
 from strandline.pipeline import task
 from strandline.pipeline.commit import Committed
 from tests.pipeline.test_failures import committed
@@ -47,6 +47,16 @@ def test_what_is_cancelled_is_not_remembered(world: World, before: Step) -> None
     world.heal()
 
     expect_cancelled(world, done)
+
+
+def test_a_cancel_that_comes_too_late_says_so(world: World) -> None:  # B-B18
+    """The merge ends between the cancel's look at the task and its own write."""
+    done = committed(world)
+    world.extract_next()
+    world.next(2, world.settle)
+    with pytest.raises(FailedPrecondition, match="completed"):
+        cancel(world, done)
+    assert task.get(world.services(), ALICE, done.task_id)["status"] == "completed"
 
 
 def test_how_many_calls_a_cancel_makes(world: World) -> None:

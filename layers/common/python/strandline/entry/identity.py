@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from strandline.domain.errors import InvalidArgument, PermissionDenied, Unauthenticated, Unavailable
 from strandline.domain.message import Identifier, PeerId
+from strandline.domain.screening import Redaction, refuse_secret
 from strandline.entry.settings import settings
 from strandline.storage.keys import KeyOwner, Keys, hash_key
 from strandline.storage.layout import User
@@ -93,7 +94,15 @@ def named(event: Event, what: str) -> str | None:
     """The `account` or `user` that a header names, or None. Raises InvalidArgument for what cannot be an id."""
     headers = event.get("headers") or {}
     found = headers.get(f"x-strandline-{what}") or headers.get(f"x-openviking-{what}")
-    return identifier(found, f"X-Strandline-{what.capitalize()}") if found else None
+    return new_name(found, f"X-Strandline-{what.capitalize()}") if found else None
+
+
+def new_name(text: str, name: str) -> str:
+    """The text, if it may be an id that is stored from now on: in keys, as it is. Raises InvalidArgument naming the
+    field, also for a secret."""
+    if settings().rules.redaction is Redaction.REDACT:
+        refuse_secret(name, text)
+    return identifier(text, name)
 
 
 def identifier(text: str, name: str) -> str:

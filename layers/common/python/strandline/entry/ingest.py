@@ -13,6 +13,7 @@ from strandline.domain.contracts import AppendRequested
 from strandline.entry import telemetry
 from strandline.entry.batch import Record, each, records
 from strandline.entry.http import Event, InvalidFields
+from strandline.entry.identity import new_name
 from strandline.entry.wiring import services
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.ingest import Outcome, run_ingest
@@ -35,6 +36,8 @@ def _read(record: Record, _: Record, *, into: list[Wanted]) -> None:
         wanted = AppendRequested.model_validate_json(record["body"])
     except ValidationError as error:  # it is logged, and pydantic's own text may quote the request
         raise InvalidFields(error.errors(include_context=False, include_input=False)) from None
+    for name in ("account_id", "user_id", "session_id"):
+        new_name(getattr(wanted, name), name)
     owner = User(wanted.account_id, wanted.user_id)
     repeat_key = wanted.idempotency_key or str(record["messageId"])
     into.append((record, AppendRequest(owner, wanted.session_id, wanted.messages, repeat_key=repeat_key)))

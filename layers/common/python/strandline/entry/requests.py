@@ -6,13 +6,21 @@ from contextlib import suppress
 from typing import Any
 
 from strandline.domain.errors import StrandlineError
+from strandline.domain.redaction import scrub
 from strandline.entry import telemetry
 from strandline.entry.identity import identify
 
 Answer = dict[str, Any]
 _APPEND = re.compile(r"/api/v1/sessions/[^/]*/messages(/batch)?")
 _SESSION = re.compile(r"/api/v1/sessions/([^/]+)")
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 _NAMED = ("sessions", "tasks", "users", "accounts")
+_WORDS = frozenset(
+    "api v1 sessions tasks users accounts memories search find content read download abstract overview fs ls tree stat"
+    " journal admin messages batch commit used context archives tool-results retry cancel health docs openapi.json"
+    " skills resources".split()
+)
+MAX_ID_CHARS = 128
 
 
 def told(event: Mapping[str, Any], action: Callable[[], Answer]) -> Answer:
@@ -23,7 +31,10 @@ def told(event: Mapping[str, Any], action: Callable[[], Answer]) -> Answer:
     stage = "append" if method == "POST" and _APPEND.fullmatch(path) else "api"
     header = (event.get("headers") or {}).get("x-amzn-trace-id")
     with telemetry.work(
-        stage, trace=header, request_id=asked.get("requestId"), route=f"{method} {route(path)}"
+        stage,
+        trace=header,
+        request_id=asked.get("requestId"),
+        route=f"{method if method in _METHODS else '*'} {route(path)}",
     ):
         _note_asker(event, path)
         answer = action()
@@ -33,12 +44,13 @@ def told(event: Mapping[str, Any], action: Callable[[], Answer]) -> Answer:
 
 
 def route(path: str) -> str:
-    """`/api/v1/sessions/*/messages`: what was asked for, without whose."""
+    """`/api/v1/sessions/*/messages`: what was asked for, without whose. A word that no route has may be anything."""
     parts = path.split("/")
     if len(parts) > 4 and parts[3] in _NAMED:
-        parts[4] = "*"
-        return "/".join(parts[:6])
-    return "/".join(parts[:4])
+        parts[4:] = ["*", *parts[5:6]]
+    else:
+        parts = parts[:4]
+    return "/".join(part if part in _WORDS else "*" if part else "" for part in parts)
 
 
 def _note_asker(event: Mapping[str, Any], path: str) -> None:
@@ -46,4 +58,5 @@ def _note_asker(event: Mapping[str, Any], path: str) -> None:
         owner = identify(event)
         telemetry.note(account=owner.account_id, user=owner.user_id)
     found = _SESSION.match(path)
-    telemetry.note(session=found[1] if found else None)
+    if found:  # not looked at yet: it may be anything, and a secret
+        telemetry.note(session=scrub(found[1][:MAX_ID_CHARS]))

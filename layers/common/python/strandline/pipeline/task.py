@@ -75,7 +75,10 @@ def cancel(services: Services, owner: User, task_id: str, repeat: Repeat | None 
     if task["status"] not in OPEN or archive is None or head.incarnation != whose.incarnation:
         raise FailedPrecondition(f"only an open task can be cancelled, this one is {task['status']}")
     outcome.fail(services, extract_request(whose, archive), "cancel", CANCELLED)
-    return get(services, owner, task_id)
+    after = get(services, owner, task_id)
+    if after["status"] == "completed":
+        raise FailedPrecondition("the task has completed meanwhile")
+    return after
 
 
 def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None = None) -> Item:

@@ -11,7 +11,7 @@ from strandline.domain.message import Identifier, Moment
 from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
-from strandline.entry.identity import administer, govern, identifier
+from strandline.entry.identity import administer, govern, identifier, new_name
 from strandline.entry.repeat import keep_instead
 from strandline.entry.results import admin as results
 from strandline.entry.routes.asking import new_router, path_of, seal, unseal
@@ -69,7 +69,8 @@ class ChangeSettings(BaseModel):
 def create_account(body: CreateAccount) -> Answer:
     """Registers an account and its first administrator, whose key is shown in this answer only."""
     govern(router.current_event.raw_event)
-    made = admin.create_account(services(), body.account_id, body.admin_user_id)
+    account = new_name(body.account_id, "account_id")
+    made = admin.create_account(services(), account, new_name(body.admin_user_id, "admin_user_id"))
     named = {"account_id": body.account_id, "admin_user_id": body.admin_user_id}
     return _answer_once({**named, **_new_key(made)})
 
@@ -126,7 +127,7 @@ def change_settings(account_id: str, body: ChangeSettings) -> Answer:
 def register_user(account_id: str, body: RegisterUser) -> Answer:
     """Registers a user, whose key is shown in this answer only."""
     account = _account(account_id)
-    made = admin.register_user(services(), User(account, body.user_id), body.role)
+    made = admin.register_user(services(), User(account, new_name(body.user_id, "user_id")), body.role)
     named = {"account_id": account, "user_id": body.user_id, "role": body.role}
     return _answer_once({**named, **_new_key(made)})
 
