@@ -35,6 +35,7 @@ setup: .venv/.editable .venv-emulator/.pinned
 
 # ---- daily work ----------------------------------------------------------------------------------------
 
+run: export PYTHONPATH := layers/common/python
 run: setup
 	$(BIN)/python -m infra.local
 

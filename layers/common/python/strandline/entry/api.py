@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from strandline.domain.errors import InvalidArgument, NotFound, StrandlineError
 from strandline.entry.front import serve
-from strandline.entry.http import Event, InvalidFields, answering, read_text, refused
+from strandline.entry.http import Event, InvalidFields, answering, as_json, read_text, refused
 from strandline.entry.routes import (
     admin,
     erasure,
@@ -46,7 +46,9 @@ ROUTERS = (
     usage.router,
 )
 
-app = APIGatewayHttpResolver(enable_validation=True, response_validation_error_http_code=500)
+app = APIGatewayHttpResolver(
+    enable_validation=True, response_validation_error_http_code=500, serializer=as_json
+)
 for router in ROUTERS:
     app.include_router(router)
 
