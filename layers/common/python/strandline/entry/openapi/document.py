@@ -16,6 +16,13 @@ from strandline.entry.openapi.routes import Route, routes_of
 from strandline.entry.results.envelope import Error, Telemetry
 
 POWERTOOLS_OWN = ("HTTPValidationError", "ValidationError", "ResponseValidationError")
+TITLE = "Strandline"
+_INFO = {
+    "title": TITLE,
+    "version": __version__,
+    "description": ABOUT,
+    "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+}
 
 
 @cache
@@ -26,7 +33,7 @@ def text(app: APIGatewayHttpResolver) -> str:
 
 def describe(app: APIGatewayHttpResolver) -> Schema:
     """The description of every route that declares its answers; a test finds those that do not."""
-    given = tidy(json.loads(app.get_openapi_json_schema(title="Strandline", version=__version__)))
+    given = tidy(json.loads(app.get_openapi_json_schema(title=TITLE, version=__version__)))
     routes = sorted(
         (route for route in routes_of(app) if route.function in declared), key=lambda r: (r.path, r.method)
     )
@@ -40,12 +47,7 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
     inputs = {name: bodies[name] for name in set(bodies) - {*POWERTOOLS_OWN, *spread}}
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "Strandline",
-            "version": __version__,
-            "description": ABOUT,
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-        },
+        "info": _INFO,
         "servers": [{"url": "/"}],
         "security": [{name: []} for name in SECURITY],
         "tags": [{"name": name} for name in sorted({route.group for route in routes})],
