@@ -48,6 +48,12 @@ class Settings:
 
 
 pass_settings = click.make_pass_decorator(Settings)
+limit_option = click.option(
+    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Show at most this many."
+)
+timeout_option = click.option(
+    "--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait."
+)
 
 
 def _choose_json(context: click.Context, _: click.Parameter, chosen: bool) -> None:

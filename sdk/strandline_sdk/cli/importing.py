@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from strandline_sdk.cli.base import Command, Settings, pass_settings
+from strandline_sdk.cli.base import Command, Settings, pass_settings, timeout_option
 from strandline_sdk.cli.import_summary import Summary, summary
 from strandline_sdk.cli.output import count, emit, progress
 from strandline_sdk.cli.waiting import Outcome, outcome
@@ -111,7 +111,7 @@ class _Survey:
     "--wait/--no-wait", default=True, show_default=True, help="Wait until the memories are written."
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="Sessions at a time.")
-@click.option("--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait.")
+@timeout_option
 @pass_settings
 def import_(settings: Settings, /, **options: Any) -> None:
     """Store the conversations of FILES, also packed by gzip; - is stdin.

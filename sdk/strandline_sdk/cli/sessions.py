@@ -7,20 +7,16 @@ from collections.abc import Iterator
 
 import click
 
-from strandline_sdk.cli.base import Command, Group, Settings, pass_settings
+from strandline_sdk.cli.base import Command, Group, Settings, limit_option, pass_settings, timeout_option
 from strandline_sdk.cli.messages import message_line
 from strandline_sdk.cli.output import count, emit, minute, shown, utf8_text
 from strandline_sdk.cli.tasks import task_lines
 from strandline_sdk.cli.waiting import outcome
 from strandline_sdk.model import Committed, Message, Role, Session, Task
 
-_at_most = click.option(
-    "--limit", type=click.IntRange(1), default=100, show_default=True, help="List at most this many."
-)
-
 
 @click.group(cls=Group, invoke_without_command=True)
-@_at_most
+@limit_option
 @pass_settings
 def sessions(settings: Settings, limit: int) -> None:
     """List sessions, newest first, or show one."""
@@ -29,7 +25,7 @@ def sessions(settings: Settings, limit: int) -> None:
 
 
 @sessions.command()
-@_at_most
+@limit_option
 @pass_settings
 def ls(settings: Settings, limit: int) -> None:
     """List sessions, newest first, as without a command."""
@@ -69,9 +65,7 @@ def delete(settings: Settings, session_id: str) -> None:
 @sessions.command()
 @click.argument("session_id")
 @click.option("--after", type=click.IntRange(0), default=0, metavar="SEQ", help="Only those behind this seq.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=100, show_default=True, help="Print at most this many."
-)
+@limit_option
 @pass_settings
 def messages(settings: Settings, session_id: str, after: int, limit: int) -> None:
     """Print a session's log, archived or live, a line a message; --json prints the messages whole."""
@@ -115,7 +109,7 @@ def send(settings: Settings, session_id: str, text: str, role: Role, peer: str |
     is_flag=True,
     help="Wait until the memories are written, those of earlier commits too; exit code 1 if that fails.",
 )
-@click.option("--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait.")
+@timeout_option
 @pass_settings
 def commit(settings: Settings, session_id: str, keep: int, waits: bool, timeout: float) -> None:
     """Archive a session's messages and extract memories from them."""

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from strandline_sdk.cli.base import Group, Settings, pass_settings
+from strandline_sdk.cli.base import Group, Settings, limit_option, pass_settings, timeout_option
 from strandline_sdk.cli.output import emit, minute, shown
 from strandline_sdk.model import Task, TaskStatus
 
@@ -21,9 +21,7 @@ def tasks() -> None:
 @click.option("--status", type=click.Choice(get_args(TaskStatus)), help="Only tasks that stand like this.")
 @click.option("--type", "task_type", help="Only tasks of this type, such as session_commit.")
 @click.option("--session", "session_id", help="Only tasks about this session.")
-@click.option(
-    "--limit", type=click.IntRange(1), default=100, show_default=True, help="List at most this many."
-)
+@limit_option
 @pass_settings
 def ls(
     settings: Settings, status: TaskStatus | None, task_type: str | None, session_id: str | None, limit: int
@@ -50,7 +48,7 @@ def show(settings: Settings, task_id: str) -> None:
 @tasks.command()
 @click.argument("task_id")
 @click.option("--wait", "waits", is_flag=True, help="Wait until it has ended; exit code 1 if it fails.")
-@click.option("--timeout", type=click.FloatRange(0), default=600, show_default=True, help="Seconds to wait.")
+@timeout_option
 @pass_settings
 def retry(settings: Settings, task_id: str, waits: bool, timeout: float) -> None:
     """Start a failed or cancelled task again, from what is stored."""

@@ -1,8 +1,10 @@
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from strandline_sdk import Client, Retry
 from tests.unit.sdk.fake_service import FakeService
 from tests.unit.sdk.test_importers_locomo import TALK
 
@@ -10,6 +12,18 @@ from tests.unit.sdk.test_importers_locomo import TALK
 @pytest.fixture
 def service() -> FakeService:
     return FakeService()
+
+
+@pytest.fixture
+def pauses() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def client(service: FakeService, pauses: list[float]) -> Iterator[Client]:
+    retry = Retry(attempts=4, first_pause=0.2, longest_pause=10)
+    with Client("http://test", "good", retry=retry, transport=service, sleep=pauses.append) as client:
+        yield client
 
 
 @pytest.fixture

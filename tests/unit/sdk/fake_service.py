@@ -312,3 +312,8 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("DELETE", "/memories/(.+)", FakeService._memory),
     ("POST", "/search/find", FakeService._find),
 ]
+
+
+def body(request: httpx.Request) -> Any:
+    """The JSON that a request carried."""
+    return json.loads(request.content)
