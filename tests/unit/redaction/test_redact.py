@@ -1,5 +1,6 @@
 """What is taken out of a text, what stays, and that it costs no more than the text is long."""
 
+import json
 import time
 
 import pytest
@@ -103,6 +104,16 @@ def test_a_password_that_everybody_knows() -> None:  # B-C16
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert redact(text).text == text
     assert redact(text).kinds == ()
+
+
+@pytest.mark.parametrize("name", ["密码", "パスワード", "пароль", "contraseña", "비밀번호"])
+@pytest.mark.parametrize("said", ["{}: Tr0ub4dor", "{}：Tr0ub4dor", "{}是Tr0ub4dor", "{}=Tr0ub4dor"])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_name_that_json_spells_in_ascii(name: str, said: str, times: int) -> None:  # B-C16
+    text = said.format(name)
+    for _ in range(times):
+        text = json.dumps({"said": text})
+    assert "Tr0ub4dor" not in redact(text).text
 
 
 _PIECES = st.one_of(

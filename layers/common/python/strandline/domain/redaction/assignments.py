@@ -15,25 +15,40 @@ _PASSWORDS = (
     "password", "passwort", "passwd", "passphrase", "passcode", "pwd", "_pass", "kennwort", "contraseña", "senha",
     "mot de passe", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호",
 )  # fmt: skip
+
+
+def _escaped(name: str) -> str:
+    """A pattern of the name as JSON spells it in ASCII, escaped once or over again."""
+    return "".join(c if c.isascii() else rf"\\{{1,8}}u{ord(c):04x}" for c in name)
+
+
+_FOREIGN = tuple(name for name in _PASSWORDS if not name.isascii())
+_PASSWORD_NAMES = "|".join((*_PASSWORDS, *map(_escaped, _FOREIGN)))
+_PASSWORD_LITERALS = (
+    *_PASSWORDS,
+    *(f"u{ord(next(c for c in name if not c.isascii())):04x}" for name in _FOREIGN),
+)
 _SECRETS = ("secret", "token", "key", "credential", "signature", "sig=")
 _KEY_NAMES = (
     "api|access|auth|account|private|encryption|signing|master|service|shared|storage|subscription|secret"
 )
 _NAME = (
-    rf"(?:(?P<password>{'|'.join(_PASSWORDS)})(?:[_-]?(?:hash|confirm(?:ation)?|[0-9]{{1,2}}))?"
+    rf"(?:(?P<password>{_PASSWORD_NAMES})(?:[_-]?(?:hash|confirm(?:ation)?|[0-9]{{1,2}}))?"
     rf"|(?P<secret>(?:secret|credential)s?(?:[_-]?(?:access)?[_-]?key|[_-]?(?:token|value|string|text))?"
     rf"|(?<!page)(?<!page_)(?<!page-)(?<!next)(?<!next_)(?<!sync)(?<!sync_)(?<!continuation)(?<!continuation_)token"
     rf"(?:[_-]?(?:value|secret))?|(?:{_KEY_NAMES})[ _-]?key(?:[_-]?[0-9])?|signature|sig(?==)))"
 )
 _CLOSE = r"(?:\\{0,7}[\"'`]|\*{1,2}|\])?\]?"
-_OPERATOR = r"[ \t]{0,8}(?P<operator>:=|=>|={1,3}|[:：＝])[ \t*_]{0,8}(?:\r?\n[ \t]{0,16})?"
-_SPOKEN = r"\s(?:is|was|ist|est|es|é)[ :]{1,2}|是|为|は|:? "
+_OPERATOR = r"[ \t]{0,8}(?P<operator>:=|=>|={1,3}|[:：＝]|\\{1,8}uff1[ad])[ \t*_]{0,8}(?:\r?\n[ \t]{0,16})?"
+_SPOKEN = (
+    rf"\s(?:is|was|ist|est|es|é)[ :]{{1,2}}|是|为|は|{_escaped('是')}|{_escaped('为')}|{_escaped('は')}|:? "
+)
 _ASSIGNED = Pattern(rf"{_NAME}{_CLOSE}{_OPERATOR}(?P<quote>\\{{0,7}}[\"'`])?")
 _FLAG = Pattern(
     r"--?(?:[a-z]{1,20}-){0,3}(?:(?P<password>password|passwd|passphrase|pass|pwd)"
     r"|(?P<secret>token|secret|key|credentials?))[ =](?P<quote>[\"'])?"
 )
-_SAID = Pattern(rf"(?P<password>{'|'.join(_PASSWORDS)})(?:{_SPOKEN})(?P<quote>[\"'`])?")
+_SAID = Pattern(rf"(?P<password>{_PASSWORD_NAMES})(?:{_SPOKEN})(?P<quote>[\"'`])?")
 _TAG = Pattern(
     r"<(?:[a-z0-9_:.-]{0,64}?)(?:(?P<password>password|passwd|pwd)|(?P<secret>secret|token|key))(?:\s[^<>\n]{0,200})?>"
 )
@@ -142,8 +157,8 @@ def _tags(text: str, folded: str) -> Iterator[Span]:
 
 
 RULES = (
-    Rule((*_PASSWORDS, *_SECRETS), _assigned),
+    Rule((*_PASSWORD_LITERALS, *_SECRETS), _assigned),
     Rule(("-pass", "-pwd", "-token", "-secret", "-key", "-credential"), _flags),
-    Rule(_PASSWORDS, _said),
+    Rule(_PASSWORD_LITERALS, _said),
     Rule(("</",), _tags),
 )
