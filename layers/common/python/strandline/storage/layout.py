@@ -158,6 +158,7 @@ _ARCHIVE_MESSAGES = re.compile(
 )
 _TOOL_RESULT = re.compile(rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/tool-results/([^/]+)")
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
+_HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
@@ -184,6 +185,15 @@ def archive_range(key: str) -> tuple[int, int, int] | None:
     """(number, first, last) of an archive's messages key; None for any other key."""
     match = _ARCHIVE_MESSAGES.fullmatch(key)
     return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def session_of_head(key: str) -> SessionRef | None:
+    """Whose head a key is (without incarnation); None for any other key."""
+    match = _HEAD.match(key)
+    if match is None:
+        return None
+    account, user, session = map(decode, match.groups())
+    return SessionRef(account_id=account, user_id=user, session_id=session)
 
 
 def account_prefix(account_id: str) -> str:
