@@ -123,7 +123,9 @@ def test_a_time_may_be_so_long_ago(service: Service, alice: Client) -> None:
 
 @pytest.mark.parametrize("bad", ["", "d", "-7d", "7w", "1.5h", "1234567d", "٧d"])
 def test_a_time_that_is_none(alice: Client, bad: str) -> None:
-    assert alice.post("/search/find", {"query": "x", "since": bad}).refusal == (400, "INVALID_ARGUMENT")
+    answer = alice.post("/search/find", {"query": "x", "since": bad})
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert {problem["field"] for problem in answer.error["details"]["validation_errors"]} == {"since"}
 
 
 def test_whole_memories_beside_their_lines(alice: Client) -> None:

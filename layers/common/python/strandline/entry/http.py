@@ -42,7 +42,9 @@ def _field(problem: Mapping[str, Any]) -> str:
     """`messages.2.role`, without where in the request it stands and without the name of the model that takes the
     query; the location of broken JSON is an offset, which the message says better."""
     location = () if problem["type"] == "json_invalid" else problem["loc"]
-    parts = [str(part) for part in location if part != "body"]
+    parts = [
+        str(part) for part in location if part != "body" and "[" not in str(part)
+    ]  # a validator, not a field
     for outer in ("query", QUERY):
         if parts[:1] == [outer] and len(parts) > 1:
             parts = parts[1:]
