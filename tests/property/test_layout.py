@@ -118,6 +118,14 @@ def test_the_id_of_a_tool_output_is_parsed(ref: SessionRef, identity: str) -> No
     assert layout.tool_result_id(life.archive_file(1, "done.json")) is None
 
 
+@given(REF)
+def test_whose_head_a_key_is_is_parsed(ref: SessionRef) -> None:
+    key = layout.user_of(ref).head(ref.session_id)
+    assert layout.session_of_head(key) == ref.model_copy(update={"incarnation": ""})
+    assert layout.session_of_head(Life(ref).archive_file(1, "done.json")) is None
+    assert layout.session_of_head(layout.user_of(ref).memory("sessions/head.json")) is None
+
+
 SEGMENT = NAME.filter(lambda name: "/" not in name)
 
 
