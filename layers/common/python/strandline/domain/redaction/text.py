@@ -48,7 +48,8 @@ def _clean(text: str, kinds: dict[str, None], rounds: int) -> str:
     if not rounds:
         return text
     pieces = _MARKER.compiled.split(text) if "[redacted:" in text else [text]
-    return "".join([_without(piece, kinds, rounds) for piece in pieces])
+    pieces[::2] = [_without(piece, kinds, rounds) for piece in pieces[::2]]  # every other one is a marker
+    return "".join(pieces)
 
 
 def _without(text: str, kinds: dict[str, None], rounds: int) -> str:
@@ -78,7 +79,9 @@ def _bounded(spans: Sequence[Span]) -> Sequence[Span]:
 
 
 def _spans(text: str) -> Sequence[Span]:
-    folded = fold(text) if len(text) >= SHORTEST else ""
+    if len(text) < SHORTEST:
+        return ()
+    folded = fold(text)
     if not _LITERALS.any_in(folded):
         return ()
     return _merged(span for rule in RULES for span in rule.spans(text, folded))
