@@ -146,6 +146,18 @@ def test_a_task_on_its_way(service: Service, alice: Client) -> None:  # B-B2
     assert shown["result"]["memories_extracted"]["total"] == 1
 
 
+def test_a_task_says_why_its_last_attempt_came_to_nothing(service: Service, alice: Client) -> None:  # B-B15
+    failing(service, 1)
+    alice.append("s", "I love the cello.")
+    task = alice.commit("s").result["task_id"]
+    service.deliver("ExtractQueue", service.world.extract_queue)
+    shown = alice.get(f"/tasks/{task}").result
+    assert (shown["status"], shown["error"]) == ("running", PROSE)
+    service.pump()
+    shown = alice.get(f"/tasks/{task}").result
+    assert (shown["status"], shown["error"]) == ("completed", None)
+
+
 @pytest.mark.parametrize("task", ["nothing", "..", "%2e%2e", "a%2Fb", "\u4f60"])
 def test_a_task_that_is_not_there(alice: Client, task: str) -> None:  # B-A14
     from urllib.parse import quote

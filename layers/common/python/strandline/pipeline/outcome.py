@@ -6,6 +6,7 @@ Nothing of an archive is removed: `failed.json` says why it first failed, also w
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
+from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, head_key
@@ -57,6 +59,12 @@ def _tokens(usage: Usage | None) -> dict[str, Any] | None:
         return None
     spent = {"input": usage.input_tokens, "output": usage.output_tokens, "calls": usage.calls}
     return {"model": ", ".join(usage.models), **spent}
+
+
+def stumble(services: Services, request: Request, reason: str) -> None:
+    """An attempt has come to nothing and will be made again: its owner may see why."""
+    with suppress(StoreError):
+        services.tasks.stumbled(request.session, request.task_id, scrub(reason)[:REASON_CHARS])
 
 
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:

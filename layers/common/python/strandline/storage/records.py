@@ -124,6 +124,14 @@ class Tasks:
         ended = {"status": "completed", "stage": "done", "result": result, "error": None}
         self.note(session, identity, kept=COMPLETED_KEPT, archive=result["archive"], **ended)
 
+    def stumbled(self, session: SessionRef, identity: str, reason: str) -> None:
+        """Why the last attempt came to nothing, while others follow; a task that is not running is left alone."""
+        user = User(session.account_id, session.user_id)
+        with suppress(ConditionFailed):
+            self._items.update(
+                f"TASKS#{_owner(user)}", identity, {"error": reason}, when={"status": "running"}
+            )
+
     def fail(self, session: SessionRef, identity: str, archive: int, *, stage: str, reason: str) -> None:
         status = "cancelled" if reason == CANCELLED else "failed"
         self.note(session, identity, status=status, archive=archive, stage=stage, error=reason)
