@@ -49,7 +49,8 @@ class Archive:
 
 @dataclass(frozen=True)
 class Head:
-    """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids."""
+    """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids; `follows`
+    is when the life before this one was deleted, where one left a gravestone."""
 
     account_id: str
     user_id: str
@@ -80,6 +81,7 @@ class Head:
     auto_commit_last_error: str | None = None
     auto_commit_last_error_at: str | None = None
     buried_at: str | None = None
+    follows: str | None = None
 
     @property
     def live_count(self) -> int:
@@ -274,6 +276,16 @@ def retry(head: Head, number: int, *, now: str) -> Head:
     )
 
 
+def born(head: Head, grave: Head | None) -> Head:
+    """The first head of a session, which knows of the gravestone that it takes the place of."""
+    return head if grave is None else replace(head, follows=grave.buried_at)
+
+
+def deleted_at(head: Head | None) -> str | None:
+    """When a session of this id was deleted last, if its gravestone, or its successor, says so."""
+    return None if head is None else head.buried_at or head.follows
+
+
 def bury(head: Head, *, now: str) -> Head:
     """What is left of a deleted session: the incarnation that must not come back, and nothing that was said."""
     return Head(
@@ -284,5 +296,6 @@ def bury(head: Head, *, now: str) -> Head:
         created_at=head.created_at,
         updated_at=now,
         commit_count=head.commit_count,
+        follows=head.follows,
         buried_at=now,
     )

@@ -4,6 +4,7 @@ Who may send to the queue may write for any account and user: the queue's policy
 """
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -40,7 +41,9 @@ def _read(record: Record, _: Record, *, into: list[Wanted]) -> None:
         new_name(getattr(wanted, name), name)
     owner = User(wanted.account_id, wanted.user_id)
     repeat_key = wanted.idempotency_key or str(record["messageId"])
-    into.append((record, AppendRequest(owner, wanted.session_id, wanted.messages, repeat_key=repeat_key)))
+    sent = datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1000, UTC)
+    request = AppendRequest(owner, wanted.session_id, wanted.messages, repeat_key=repeat_key, sent_at=sent)
+    into.append((record, request))
 
 
 def _by_session(rows: Iterable[Wanted]) -> Iterable[list[Wanted]]:

@@ -17,14 +17,15 @@ import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain import session
-from strandline.domain.errors import Aborted, Conflict, InvalidArgument
+from strandline.domain.errors import Aborted, Conflict, InvalidArgument, NotFound
 from strandline.domain.message import MAX_BATCH, MessageIn
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head, Receipt, Segment
-from strandline.domain.times import stamp
+from strandline.domain.times import parse, stamp
 from strandline.pipeline.intake import Intake, take_in
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
@@ -34,18 +35,22 @@ from strandline.storage.layout import User, head_key
 from strandline.storage.log import ref
 
 SPILLS = 8
+TWO_CLOCKS = timedelta(seconds=5)
+"""As far as the clock of the queue and that of the deletion may be apart: in doubt a message is kept."""
 
 
 @dataclass(frozen=True)
 class AppendRequest:
     """Messages for one session of an authenticated owner. Those without an id get one derived from `repeat_key`, when
-    there is one, so that the same request sent again is recognised by its messages."""
+    there is one, so that the same request sent again is recognised by its messages. `sent_at` is known of a request
+    that came by a queue: what was sent before the session was deleted went with it."""
 
     owner: User
     session_id: str
     messages: Sequence[MessageIn]
     expected_last_seq: int | None = None
     repeat_key: str | None = None
+    sent_at: datetime | None = None
 
     def named(self, new_id: Callable[[], str]) -> Sequence[MessageIn]:
         """The messages, each with an id."""
@@ -72,6 +77,10 @@ class Appended:
         return sum(not receipt.duplicate for receipt in self.receipts)
 
 
+class SentBeforeDeletion(NotFound):
+    """The session was deleted after the request was sent."""
+
+
 class _NoSession(Exception):
     """There is no head yet, or it is a deleted session's."""
 
@@ -88,6 +97,15 @@ class _Spilled:
 
     incarnation: str
     segment: Segment
+
+
+def _living(head: Head | None, base: Head | None) -> Head:
+    """The session as it is, or as it begins. Raises _NoSession while there is nothing to begin with."""
+    if head is not None and not head.buried_at:
+        return head
+    if base is None:
+        raise _NoSession
+    return session.born(base, head)
 
 
 class _OutputsMissing(Exception):
@@ -115,9 +133,8 @@ class _Batch:
     now: str
 
     def change(self, head: Head | None, *, ready: _Ready) -> Change[Head, Appended]:
-        current = ready.base if head is None or head.buried_at else head
-        if current is None:
-            raise _NoSession
+        self._refuse_what_was_deleted(head)
+        current = _living(head, ready.base)
         if ready.spilled is not None and ready.spilled.incarnation == current.incarnation:
             current = session.spill(current, ready.spilled.segment)
         grown, receipts = session.append(current, self.intake.drafts, now=self.now)
@@ -129,12 +146,17 @@ class _Batch:
             raise _TailFull(current)
         return Change(None if grown is current else grown, Appended(grown, receipts))
 
+    def _refuse_what_was_deleted(self, head: Head | None) -> None:
+        deleted, sent = session.deleted_at(head), self.request.sent_at
+        if deleted and sent and sent + TWO_CLOCKS < parse(deleted):
+            raise SentBeforeDeletion("the session was deleted after this was sent")
+
 
 def run_append(services: Services, request: AppendRequest) -> Appended:
     """Appends the messages, all or none.
 
-    Raises InvalidArgument, PayloadTooLarge; Aborted when `expected_last_seq` is not the session's, or after too many
-    lost races: nothing was written; Unavailable when the store did not answer: repeating is safe.
+    Raises InvalidArgument, PayloadTooLarge; SentBeforeDeletion; Aborted when `expected_last_seq` is not the session's,
+    or after too many lost races: nothing was written; Unavailable when the store did not answer: repeating is safe.
     """
     if not 1 <= len(request.messages) <= MAX_BATCH:
         raise InvalidArgument(
@@ -197,7 +219,8 @@ def begin(services: Services, head: Head) -> Head:
 
 def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
     if current is None or (current.buried_at and current.incarnation != head.incarnation):
-        return Change(head, head)
+        first = session.born(head, current)
+        return Change(first, first)
     return Change(None, current)
 
 

@@ -5,6 +5,7 @@ out            the error of each, or None
 commit point   append's: CAS PUT of the session head, one for all of them; another for each 100 messages
 on duplicate   append's: the ids of messages follow from the request, so nothing is stored again
 on crash       the messages come again; as on duplicate
+deletion       a request that was sent before its session was deleted went with it: it begins no new one
 order          nothing overtakes a request that is to come again: what stands behind it comes again too. One that can
                never be stored holds nobody back: it fails alone
 """
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from strandline.domain.errors import StrandlineError
 from strandline.domain.message import MAX_BATCH
-from strandline.pipeline.append import AppendRequest, run_append
+from strandline.pipeline.append import AppendRequest, SentBeforeDeletion, run_append
 from strandline.pipeline.services import Services
 
 Outcome = StrandlineError | None
@@ -51,13 +52,20 @@ def _together(services: Services, run: Sequence[AppendRequest]) -> list[Outcome]
     """One write for all. When something in them can never be stored, each alone, to see which it is."""
     try:
         run_append(services, _joined(services, run))
+    except SentBeforeDeletion:
+        return [None] if len(run) == 1 else _each(services, run)
     except StrandlineError as error:
         if error.retryable or len(run) == 1:
             return [error] * len(run)
-        return _in_order(services, [[request] for request in run])
+        return _each(services, run)
     return [None] * len(run)
+
+
+def _each(services: Services, run: Sequence[AppendRequest]) -> list[Outcome]:
+    return _in_order(services, [[request] for request in run])
 
 
 def _joined(services: Services, run: Sequence[AppendRequest]) -> AppendRequest:
     messages = [message for request in run for message in request.named(services.ids.new)]
-    return AppendRequest(run[0].owner, run[0].session_id, messages)
+    sent = min((request.sent_at for request in run if request.sent_at), default=None)
+    return AppendRequest(run[0].owner, run[0].session_id, messages, sent_at=sent)

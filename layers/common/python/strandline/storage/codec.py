@@ -18,7 +18,9 @@ from strandline.storage.document import Stamp
 SCHEMA = 1
 _TAIL = b',"tail":[\n'
 _PLAIN = tuple(
-    f.name for f in fields(Head) if f.name not in {"segments", "tail", "ids", "pending", "failed", "keyed"}
+    f.name
+    for f in fields(Head)
+    if f.name not in {"segments", "tail", "ids", "pending", "failed", "keyed", "follows"}
 )
 
 
@@ -32,6 +34,8 @@ class HeadCodec:
         meta["segments"] = [(s.first, s.last, s.tokens, s.bytes) for s in value.segments]
         meta["pending"] = [_archive_row(a) for a in value.pending]
         meta["failed"] = [_archive_row(a) for a in value.failed]
+        if value.follows:
+            meta["follows"] = value.follows
         if value.keyed:
             meta["keyed"] = [_archive_row(a) for a in value.keyed]
         return b"%s%s%s]}" % (dumps(meta)[:-1], _TAIL, b",\n".join(value.tail))
@@ -47,6 +51,7 @@ class HeadCodec:
             segments=tuple(Segment(*s) for s in row["segments"]),
             pending=tuple(Archive(*a) for a in row["pending"]),
             failed=tuple(Archive(*a) for a in row["failed"]),
+            follows=row.get("follows"),
             keyed=tuple(Archive(*a) for a in row.get("keyed", ())),
             tail=tuple(tail[:-2].split(b",\n")) if len(tail) > 2 else (),
         )
