@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from strandline.domain import session
+from strandline.domain.gravestone import bury
 from strandline.domain.message import Draft
 from strandline.domain.session import Head, Segment
 from strandline.pipeline import archive
@@ -257,6 +258,6 @@ def _bytes_of(head: Head) -> int:
 
 def test_a_gravestone_holds_nothing_that_was_said(world: World) -> None:  # B-A15
     world.append("s", "my secret")
-    buried = session.bury(world.head("s"), now="2026-01-02T00:00:00.000Z")
+    buried = bury(world.head("s"), now="2026-01-02T00:00:00.000Z")
     assert b"secret" not in HeadCodec().encode(buried, Stamp(1, ()))
     assert _bytes_of(buried) < 1_000

@@ -6,6 +6,7 @@ import pytest
 
 from strandline.domain import session
 from strandline.domain.errors import Aborted
+from strandline.domain.gravestone import bury
 from strandline.domain.message import Draft, MessageIn, draft, read_line
 from strandline.domain.session import IDS_KEPT, SPILL_BYTES, Archive, CommitPlan, Head, Receipt, Segment, Skip
 
@@ -244,6 +245,6 @@ def test_what_is_not_failed_cannot_be_retried() -> None:
 
 def test_nothing_said_is_left_of_a_buried_session() -> None:
     head = _committed(filled(3), keep=1)
-    buried = session.bury(head, now=LATER)
+    buried = bury(head, now=LATER)
     assert (buried.tail, buried.segments, buried.ids, buried.pending) == ((), (), b"", ())
     assert (buried.incarnation, buried.buried_at, buried.live_count) == (head.incarnation, LATER, 0)

@@ -22,6 +22,7 @@ from functools import partial
 
 from strandline.domain import session
 from strandline.domain.errors import Aborted, Conflict, InvalidArgument, NotFound
+from strandline.domain.gravestone import born, deleted_at
 from strandline.domain.message import MAX_BATCH, MessageIn
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.session import Head, Receipt, Segment
@@ -105,7 +106,7 @@ def _living(head: Head | None, base: Head | None) -> Head:
         return head
     if base is None:
         raise _NoSession
-    return session.born(base, head)
+    return born(base, head)
 
 
 class _OutputsMissing(Exception):
@@ -147,7 +148,7 @@ class _Batch:
         return Change(None if grown is current else grown, Appended(grown, receipts))
 
     def _refuse_what_was_deleted(self, head: Head | None) -> None:
-        deleted, sent = session.deleted_at(head), self.request.sent_at
+        deleted, sent = deleted_at(head), self.request.sent_at
         if deleted and sent and sent + TWO_CLOCKS < parse(deleted):
             raise SentBeforeDeletion("the session was deleted after this was sent")
 
@@ -219,7 +220,7 @@ def begin(services: Services, head: Head) -> Head:
 
 def _first(current: Head | None, *, head: Head) -> Change[Head, Head]:
     if current is None or (current.buried_at and current.incarnation != head.incarnation):
-        first = session.born(head, current)
+        first = born(head, current)
         return Change(first, first)
     return Change(None, current)
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from strandline.domain import session
 from strandline.domain.contracts import EraseRequested, SessionRef
 from strandline.domain.errors import Aborted, AlreadyExists, FailedPrecondition, NotFound, Unavailable
+from strandline.domain.gravestone import bury
 from strandline.domain.redaction import redact_value
 from strandline.domain.repeat import Repeat
 from strandline.domain.screening import Redaction, refuse_secret
@@ -137,7 +137,7 @@ def _mark(services: Services, whose: SessionRef) -> None:
 def _bury(head: Head | None, *, incarnation: str, now: str) -> Change[Head, Head | None]:
     if head is None or head.buried_at or head.incarnation != incarnation:
         return Change(None, None)
-    grave = session.bury(head, now=now)
+    grave = bury(head, now=now)
     return Change(grave, grave)
 
 
