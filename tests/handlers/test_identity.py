@@ -178,6 +178,13 @@ def test_the_root_key_names_the_user_of_another_account(service: Service) -> Non
     assert service.root.acting(x_strandline_account="new").create("s").refusal == (400, "INVALID_ARGUMENT")
 
 
+def test_two_headers_that_name_two_users(service: Service) -> None:
+    two = service.root.acting(x_strandline_user="bob", x_openviking_user="eve")
+    assert two.create("s").refusal == (400, "INVALID_ARGUMENT")
+    same = service.root.acting(x_strandline_user="bob", x_openviking_user="bob")
+    assert same.create("s").result["user"]["user_id"] == "bob"
+
+
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "a\nb", "x" * 129])
 def test_a_name_that_is_none(service: Service, name: str) -> None:  # B-A14
     acting = service.root.acting(x_strandline_account="a", x_strandline_user=name)

@@ -91,10 +91,15 @@ def _claim(claims: Mapping[str, Any], name: str) -> str | None:
 
 
 def named(event: Event, what: str) -> str | None:
-    """The `account` or `user` that a header names, or None. Raises InvalidArgument for what cannot be an id."""
+    """The `account` or `user` that a header names, or None. Raises InvalidArgument for what cannot be an id, and when
+    its two spellings name two."""
     headers = event.get("headers") or {}
-    found = headers.get(f"x-strandline-{what}") or headers.get(f"x-openviking-{what}")
-    return new_name(found, f"X-Strandline-{what.capitalize()}") if found else None
+    given = (headers.get(f"{prefix}-{what}") for prefix in ("x-strandline", "x-openviking"))
+    found = {str(name) for name in given if name}
+    header = f"X-Strandline-{what.capitalize()}"
+    if len(found) > 1:
+        raise InvalidArgument(f"{header} and its alias X-OpenViking-{what.capitalize()} differ; send one")
+    return new_name(found.pop(), header) if found else None
 
 
 def new_name(text: str, name: str) -> str:
