@@ -21,7 +21,7 @@ from tests.e2e.test_real_input import DATA, SHARED, strandline
 
 pytestmark = pytest.mark.e2e
 
-SESSIONS, MESSAGES = 8, 400
+SESSIONS, MESSAGES = 8, 1500
 
 
 @contextmanager
@@ -75,14 +75,16 @@ def test_an_import_killed_again_and_again_is_resumed_without_loss_or_double(
     ]
     path.write_text("\n".join(map(json.dumps, conversations)), encoding="utf-8")
     command = (*me(client), "import", str(path), "--jobs", "2", "--no-wait")
-    before = 0
+    before = kills = 0
     for resume in ((), ("--resume",), ("--resume",)):
         with started(local_run, *command, *resume) as process:
             eventually(lambda known=before: stored(client) > known)  # type: ignore[misc]
             process.send_signal(signal.SIGKILL)
-            assert process.wait() == -signal.SIGKILL
+            kills += process.wait() == -signal.SIGKILL
         before = eventually(lambda: stored(client))
-        assert before < SESSIONS * MESSAGES
+        if before == SESSIONS * MESSAGES:  # it was faster than the kill
+            break
+    assert kills
 
     done = strandline(local_run, *me(client), "import", str(path), "--resume")
     assert done["sessions"] == SESSIONS
