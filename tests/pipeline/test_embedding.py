@@ -7,6 +7,7 @@ import pytest
 from strandline.pipeline import memory
 from strandline.pipeline.services import Ports
 from strandline.ports import Ambiguous
+from strandline.storage.layout import User
 from tests.fakes.embedder import WordEmbedder
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, BOB, World
@@ -127,3 +128,19 @@ def test_a_merge_that_dies_is_finished_with_its_vectors(at: int, before: bool) -
 
     assert world.head("s").completed == 1
     assert world.find("brew") == ["I like oolong"]
+
+
+def test_many_users_in_one_batch_share_the_time_for_vectors(world: Embedding) -> None:
+    """An embedder that takes 20 seconds an answer: the batch waits for two, not for two a user."""
+    for owner in (ALICE, BOB, User("acme", "carol")):
+        world.append("s", "tea: I like oolong", owner=owner)
+        world.commit("s", owner)
+    while len(world.extract_queue):
+        world.extract_next()
+    for nth in range(1, 7):
+        world.embedder.faults.before("embed", lambda: world.clock.advance(20), nth=nth)
+
+    world.settle()
+
+    assert len(world.embedder.asked) == 2
+    assert [world.head("s", owner).completed for owner in (ALICE, BOB)] == [1, 1]

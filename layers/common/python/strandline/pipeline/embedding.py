@@ -13,7 +13,7 @@ of the user makes up for it; a query that cannot be embedded is searched by its 
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain.errors import StrandlineError
@@ -26,23 +26,25 @@ from strandline.storage.vectors import Vectors
 
 BATCH = 32
 PATIENCE = timedelta(seconds=30)
-"""As long as a merge may spend on vectors, in 120 seconds that it has; what is left is the next one's."""
+"""As long as a batch of merges may spend on vectors, all users together, of the 120 seconds that it has; what is left
+is the next one's."""
 
 log = logging.getLogger(__name__)
 
 
-def embed(services: Library, owner: User, kind: str) -> None:
-    """Makes the vectors that the user's index of this kind is short of, and drops those that it needs no more."""
+def embed(services: Library, owner: User, kind: str, until: datetime) -> None:
+    """Makes the vectors that the user's index of this kind is short of, as far as it gets until then, and drops those
+    that it needs no more."""
     if services.embedder is None:
         return
     with suppress(StrandlineError):  # the next merge tries again
-        _embed(services, services.embedder, owner, kind)
+        _embed(services, services.embedder, owner, kind, until)
 
 
-def _embed(services: Library, embedder: Embedder, owner: User, kind: str) -> None:
+def _embed(services: Library, embedder: Embedder, owner: User, kind: str, until: datetime) -> None:
     texts = _texts(services, owner, kind)
     known = _rows(services, embedder, owner, kind)
-    made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())})
+    made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())}, until)
     gone = known.keys() - texts.keys()
     if made or gone:
         change = partial(_change, model=embedder.name, made=made, gone=gone)
@@ -71,10 +73,11 @@ def forget_vectors(services: Library, owner: User, kind: str) -> None:
     services.vectors.update(owner.vectors(kind), change)
 
 
-def _made(services: Library, embedder: Embedder, texts: Mapping[bytes, str]) -> dict[bytes, bytes]:
+def _made(
+    services: Library, embedder: Embedder, texts: Mapping[bytes, str], until: datetime
+) -> dict[bytes, bytes]:
     """Vectors of these texts, or of as many as there is time for."""
     keys, made = list(texts), dict[bytes, bytes]()
-    until = services.clock.now() + PATIENCE
     for start in range(0, len(keys), BATCH):
         some = keys[start : start + BATCH]
         if services.clock.now() > until:

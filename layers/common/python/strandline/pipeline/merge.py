@@ -15,6 +15,7 @@ isolation      each archive has its own diff, result and failure; a file that ca
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
 from strandline.pipeline.diff import Effect, diff
 from strandline.pipeline.documents import message_documents, message_group
-from strandline.pipeline.embedding import embed
+from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
@@ -69,22 +70,25 @@ def run_merge(services: Library, requests: Sequence[MergeRequested]) -> list[Out
     An error that is retryable is the queue's business; nothing of the request is lost or doubled by repeating it.
     """
     outcomes: list[Outcome] = [None] * len(requests)
+    until = services.clock.now() + PATIENCE
     by_owner: dict[User, list[int]] = {}
     for position, request in enumerate(requests):
         by_owner.setdefault(user_of(request.session), []).append(position)
     for owner, positions in by_owner.items():
-        merged = _merge_user(services, owner, [requests[p] for p in positions])
+        merged = _merge_user(services, owner, [requests[p] for p in positions], until)
         for position, outcome in zip(positions, merged, strict=True):
             outcomes[position] = outcome
     return outcomes
 
 
-def _merge_user(services: Library, owner: User, requests: Sequence[MergeRequested]) -> list[Outcome]:
+def _merge_user(
+    services: Library, owner: User, requests: Sequence[MergeRequested], until: datetime
+) -> list[Outcome]:
     loaded = [_load(services, request) for request in requests]
     jobs = list({job.diff_key: job for job in loaded if isinstance(job, Job)}.values())
     fresh = [job for job in jobs if job.diff is None]
     if fresh:
-        _apply(services, owner, fresh)
+        _apply(services, owner, fresh, until)
     for job in jobs:
         if job.error is None:
             job.error = _attempt(partial(_finish, services, owner, job))
@@ -120,14 +124,14 @@ def _attempt(step: partial[None]) -> StrandlineError | None:
     return None
 
 
-def _apply(services: Library, owner: User, jobs: Sequence[Job]) -> None:
+def _apply(services: Library, owner: User, jobs: Sequence[Job], until: datetime) -> None:
     """Writes the files, then the indexes. Errors are noted on the jobs they concern."""
-    error = _attempt(partial(_write_all, services, owner, jobs))
+    error = _attempt(partial(_write_all, services, owner, jobs, until))
     for job in jobs:
         job.error = job.error or error
 
 
-def _write_all(services: Library, owner: User, jobs: Sequence[Job]) -> None:
+def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datetime) -> None:
     base = services.indexes.read_warm(owner.index("memories"))
     additions: dict[str, list[tuple[Job, Addition]]] = {}
     for job in jobs:
@@ -140,7 +144,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job]) -> None:
         reindex(services, owner, known, base=base, known=known)
     index_messages(services, owner, dict(_documents(services, jobs)))
     for kind in ("memories", "messages"):
-        embed(services, owner, kind)
+        embed(services, owner, kind, until)
 
 
 def _write_file(
