@@ -97,7 +97,12 @@ def _is_time(text: str) -> bool:
 @dataclass(frozen=True)
 class Memory:
     """One memory file. Times are those of the conversations (RFC 3339); `applied` are the extractions it has taken
-    in, `edits` counts the writes by its owner: together they are its version."""
+    in, `edits` counts the writes by its owner: together they are its version. One that was begun anew after a deletion
+    goes on counting; `follows` is the version of the gravestone then.
+
+    With `deleted_at` it is the gravestone of a deleted memory, empty but for what it has absorbed: nothing of that
+    comes back when it is delivered again, while anything else may begin the memory anew.
+    """
 
     path: str
     type: str
@@ -109,6 +114,8 @@ class Memory:
     applied: tuple[str, ...] = ()
     edits: int = 0
     expires_at: str | None = None
+    deleted_at: str | None = None
+    follows: int = 0
 
     @property
     def id(self) -> str:
@@ -117,6 +124,11 @@ class Memory:
     @property
     def version(self) -> int:
         return len(self.applied) + self.edits
+
+    @property
+    def is_new(self) -> bool:
+        """Whether this is the first there is of it."""
+        return self.version == self.follows + 1
 
     @property
     def sha256(self) -> str:
@@ -146,27 +158,53 @@ def absorb(memory: Memory | None, addition: Addition) -> Memory | None:
     """
     if memory is not None and addition.extraction in memory.applied:
         return memory
-    lines, others = read_lines(memory.body) if memory else ([], [f"# {addition.title}"])
+    known = living(memory)
+    lines, others = read_lines(known.body) if known else ([], [f"# {addition.title}"])
     fresh = sorted(set(addition.lines) - set(lines))
     if not fresh:
         return memory
-    body = _render(others, sorted({*lines, *fresh}))
     times = [line.source.at for line in fresh]
-    if memory is None:
-        memory = _empty(addition, at=min(times))
+    known = known or after(memory, _begun(addition, at=min(times)))
+    return replace(
+        known,
+        body=_render(others, sorted({*lines, *fresh})),
+        created_at=min(known.created_at, *times),
+        updated_at=max(known.updated_at, *times),
+        applied=tuple(sorted((*known.applied, addition.extraction))),
+    )
+
+
+def living(memory: Memory | None) -> Memory | None:
+    """The memory, unless it is the gravestone of one."""
+    return None if memory is None or memory.deleted_at else memory
+
+
+def bury(memory: Memory, now: str) -> Memory:
+    """The gravestone of a memory. Nothing of what the memory said is left in it, its title included."""
     return replace(
         memory,
-        body=body,
-        created_at=min(memory.created_at, *times),
-        updated_at=max(memory.updated_at, *times),
-        applied=tuple(sorted((*memory.applied, addition.extraction))),
+        title="",
+        body="",
+        created_at=now,
+        updated_at=now,
+        edits=memory.edits + 1,
+        expires_at=None,
+        deleted_at=now,
+        follows=0,
     )
+
+
+def after(grave: Memory | None, begun: Memory) -> Memory:
+    """A memory that is begun where a gravestone (or nothing) is: it knows what the deleted one had absorbed."""
+    if grave is None:
+        return begun
+    return replace(begun, applied=grave.applied, edits=grave.edits, follows=grave.version)
 
 
 def revived(memory: Memory | None, now: str) -> Memory | None:
     """What there is to add to: an expired memory is an empty one, so that what has expired does not come back."""
     if memory is None or memory.expires_at is None or memory.expires_at > now:
-        return memory
+        return memory  # a gravestone has no expiry
     return replace(memory, body=f"# {memory.title}\n", expires_at=None)
 
 
@@ -179,7 +217,7 @@ def without(memory: Memory, addition: Addition) -> Memory | None:
     return replace(memory, body=_render(others, rest))
 
 
-def _empty(addition: Addition, *, at: str) -> Memory:
+def _begun(addition: Addition, *, at: str) -> Memory:
     return Memory(
         path=addition.path,
         type=addition.type,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from strandline.domain.errors import Unavailable
-from strandline.domain.memory import Memory, read_lines
+from strandline.domain.memory import Memory, living, read_lines
 from strandline.domain.ranking import Document
 from strandline.pipeline.documents import memory_documents
 from strandline.pipeline.library import Library
@@ -50,9 +50,9 @@ def reindex(
 
 
 def read_file(services: Library, owner: User, path: str) -> Memory | None:
-    """The memory file as it is now, or None."""
+    """The memory as it is now; None where there is none, or one that was deleted."""
     found = services.memories.read(owner.memory(path))
-    return found.value if found else None
+    return living(found.value if found else None)
 
 
 def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, files: Files) -> None:

@@ -16,10 +16,9 @@ from strandline.domain.errors import (
     InvalidArgument,
     NotFound,
     PayloadTooLarge,
-    Unavailable,
 )
 from strandline.domain.events import Happening, MemoryChanged, memory_edited
-from strandline.domain.memory import Memory
+from strandline.domain.memory import Memory, after, bury, living
 from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.times import stamp
@@ -27,7 +26,7 @@ from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.library import Library
-from strandline.ports import ConditionFailed, IfMatch, StoreError
+from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
@@ -36,7 +35,6 @@ from strandline.storage.markdown import Edit, edited
 from strandline.storage.records import Due
 
 MAX_CONTENT_BYTES = 1024 * 1024
-ATTEMPTS = 8
 
 Guard = Callable[[Memory | None], None]
 
@@ -158,7 +156,7 @@ def _seen(happening: Happening, there: Memory | None) -> Happening | None:
         return happening
     if there is None:  # never written, or deleted since, which is told of by itself
         return happening if event.deleted else None
-    how = "added" if there.version == 1 else "updated"
+    how = "added" if there.is_new else "updated"
     uris = [*event.updated, *event.deleted]
     return replace(happening, event=event.model_copy(update={"updated": [], "deleted": [], how: uris}))
 
@@ -172,15 +170,20 @@ def _rewrite(
     current: Memory | None, *, path: str, edit: Edit, guard: Guard, now: str
 ) -> Change[Memory, Memory]:
     """A repeat of what is there already changes nothing, whatever the guard: its first answer may have been lost."""
-    kept = current or Memory(path, _type_of(path), _title_of(path, edit.body), _peer_of(path), "", now, now)
+    there = living(current)
+    kept = there or after(current, _begun(path, edit.body, now))
     lasting = None if _expired(kept.expires_at, now) else kept.expires_at
     expires_at = edit.expires_at if edit.sets_expiry else lasting
     wanted = replace(kept, body=edit.body, title=edit.title or kept.title, expires_at=expires_at)
-    if wanted == current:
-        return Change(None, current)
-    guard(current)
+    if wanted == there:
+        return Change(None, there)
+    guard(there)
     memory = replace(wanted, updated_at=max(kept.updated_at, now), edits=kept.edits + 1)
     return Change(memory, memory)
+
+
+def _begun(path: str, content: str, now: str) -> Memory:
+    return Memory(path, _type_of(path), _title_of(path, content), _peer_of(path), "", now, now)
 
 
 def _type_of(path: str) -> str:
@@ -213,10 +216,11 @@ def matching(sha256: str | None, *, absent: bool) -> Guard:
 
 
 def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
-    """Deletes a memory and answers what it was. The bucket keeps its versions. Raises NotFound."""
+    """Deletes a memory and answers what it was. Its gravestone stays, and the bucket keeps its versions. Raises
+    NotFound."""
     plain = checked(path)
     notice = _notice(services, owner, plain, "deleted")
-    gone = _remove(services, owner, plain, guard)
+    gone = _bury(services, owner, plain, guard)
     reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
     _tell(services, notice, changed=gone is not None)
     if gone is None:
@@ -224,18 +228,18 @@ def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     return replace(gone, path=plain)
 
 
-def _remove(services: Library, owner: User, path: str, guard: Guard) -> Memory | None:
-    """Removes the file as it is when the guard lets it; None when there is none."""
-    key = owner.memory(path)
-    for _ in range(ATTEMPTS):
-        found = services.memories.read(key)
-        if found is None:
-            return None
-        guard(found.value)
-        with answered("the store did not answer; repeat the request"):
-            try:
-                services.objects.delete(key, when=IfMatch(found.etag))
-            except ConditionFailed:
-                continue
-        return found.value
-    raise Unavailable("the memory is being changed by many; repeat the request")
+def _bury(services: Library, owner: User, path: str, guard: Guard) -> Memory | None:
+    """Writes the gravestone over the memory when the guard lets it; answers what was there, None for nothing."""
+    now = stamp(services.clock.now())
+    tried: Memory | None = None
+
+    def change(current: Memory | None) -> Change[Memory, Memory | None]:
+        nonlocal tried
+        there = living(current)
+        if there is None:
+            return Change(None, tried)  # an answer may be lost, then this is our own gravestone
+        guard(there)
+        tried = there
+        return Change(bury(there, now), there)
+
+    return services.memories.update(owner.memory(path), change)

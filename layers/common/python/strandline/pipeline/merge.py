@@ -24,7 +24,7 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
-from strandline.domain.memory import Addition, Memory, absorb, revived, without
+from strandline.domain.memory import Addition, Memory, absorb, living, revived, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.times import stamp
@@ -161,7 +161,7 @@ def _write_file(
         return {}
     for job, addition in additions:
         job.effects[path] = effects[addition.extraction]
-    return {path: memory}
+    return {path: living(memory)}
 
 
 Absorbed = tuple[Memory | None, dict[str, Effect]]
@@ -175,9 +175,10 @@ def _absorb_all(
     effects: dict[str, Effect] = {}
     for addition in sorted(additions, key=lambda a: a.extraction):
         before, current = current, absorb(current, addition)
-        if before is current and before is not None and addition.extraction in before.applied:
-            before = without(before, addition)
-        effects[addition.extraction] = Effect(before, current)
+        shown, after = living(before), living(current)
+        if before is current and shown is not None and addition.extraction in shown.applied:
+            shown = without(shown, addition)
+        effects[addition.extraction] = Effect(shown, after)
     if current is start:
         return Change(None, (memory, effects))
     return Change(current, (current, effects))

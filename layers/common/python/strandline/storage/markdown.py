@@ -24,7 +24,7 @@ _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MAX_TITLE_CHARS = 200
 FIELDS = frozenset(
-    "id type title path peer version created_at updated_at expires_at sources applied edits".split()
+    "id type title path peer version created_at updated_at expires_at deleted_at sources applied edits follows".split()
 )
 
 
@@ -46,16 +46,18 @@ def render(memory: Memory) -> str:
     front = {
         "id": memory.id,
         "type": memory.type,
-        "title": memory.title,
+        "title": memory.title or None,
         "path": memory.path,
         "peer": memory.peer,
         "version": memory.version,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "expires_at": memory.expires_at,
+        "deleted_at": memory.deleted_at,
         "sources": sources(memory.lines),
         "applied": list(memory.applied),
         "edits": memory.edits or None,
+        "follows": memory.follows or None,
     }
     shown = {name: value for name, value in front.items() if value is not None}
     text = yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
@@ -101,6 +103,8 @@ def parse(text: str) -> Memory:
         applied=tuple(a for a in applied if isinstance(a, str)) if isinstance(applied, list) else (),
         edits=_number(front, "edits"),
         expires_at=_time(front, "expires_at"),
+        deleted_at=_time(front, "deleted_at"),
+        follows=_number(front, "follows"),
     )
 
 
