@@ -57,6 +57,11 @@ class MemoryObjects:
     def calls(self) -> Counter[str]:
         return self.faults.calls
 
+    def everything(self) -> dict[str, list[bytes | None]]:
+        """All versions by key, oldest first, a delete marker as None: for a test to look at, not counted."""
+        with self._lock:
+            return {key: [entry.body for entry in self._entries[key]] for key in sorted(self._entries)}
+
     def get(self, key: str) -> Stored | None:
         return self.faults.run("get", lambda: self._get(key, None))
 

@@ -1,0 +1,148 @@
+"""What the clients and workers of a simulated world saw: the workload writes it down, `invariants` hold the raw stores
+against it.
+
+A step is the scheduler's count of what has happened: of two records the one with the smaller step was first. Whatever
+a client sends is noted, also what it sends twice: `Acked` when it heard the answer, else `Attempted` (also for a
+duplicate of a request, whose answer nobody hears).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from strandline.storage.layout import User
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Of:
+    """Whose session, and which of its lives."""
+
+    owner: User
+    session_id: str
+    incarnation: str
+
+
+@dataclass(frozen=True)
+class Acked(Of):
+    """An append that was answered: (message id, seq) of each message. `batch_ids` are the ids that were sent, `texts`
+    what each said, where the workload says so; `at_step` is when the answer was heard."""
+
+    receipts: Sequence[tuple[str, int]]
+    at_step: int
+    batch_ids: Sequence[str]
+    texts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """An append that was refused, or never answered: it happened once or not at all."""
+
+    owner: User
+    session_id: str
+    batch_ids: Sequence[str]
+    at_step: int
+    texts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A request that the ingest queue has taken: its messages join the session, in the order of the queue."""
+
+    owner: User
+    session_id: str
+    batch_ids: Sequence[str]
+    at_step: int
+
+
+@dataclass(frozen=True)
+class Read(Of):
+    """The whole of a session as a client read it: (seq, message id) from the first message on."""
+
+    started_step: int
+    ended_step: int
+    seqs_and_ids: Sequence[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Seen(Read):
+    """What a model would see of a session: the messages that no done archive holds."""
+
+
+@dataclass(frozen=True)
+class Deleted(Of):
+    """A delete; without `ended_step` its answer was never heard, and it may have happened or not."""
+
+    started_step: int
+    ended_step: int | None
+
+
+@dataclass(frozen=True)
+class Committed(Of):
+    """A commit that was answered: its archive."""
+
+    archive_number: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Edited:
+    """An owner wrote or deleted a memory, or tried to: its file says no more what was merged into it."""
+
+    owner: User
+    path: str
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A function died. `function` is the word of its stage."""
+
+    step: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run ended in an error, so that its message comes again."""
+
+    step: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Overlapped:
+    """A run began while another was at the same work: a duplicated message, or one that came back too early."""
+
+    step: int
+    function: str
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """A model was asked about an archive: the prefix of its key (`Life(…).archive(number)`)."""
+
+    archive: str
+
+
+@dataclass
+class History:
+    """Everything in the order in which it was written down. `canaries`: a text of each owner's own, which is in all of
+    its messages and in nobody else's."""
+
+    records: list[object] = field(default_factory=list)
+    canaries: dict[User, str] = field(default_factory=dict)
+
+    def append(self, record: object) -> None:
+        self.records.append(record)
+
+    def of(self, kind: type[R]) -> Iterator[R]:
+        """The records of exactly this kind, in order."""
+        return (record for record in self.records if type(record) is kind)
+
+    def runs_lost(self, function: str) -> int:
+        """How many runs of a function came to nothing, or to what another one did besides."""
+        return sum(
+            record.function == function for kind in (Killed, Failed, Overlapped) for record in self.of(kind)
+        )

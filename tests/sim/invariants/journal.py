@@ -1,0 +1,85 @@
+"""The journal: every change told of once, numbered without a gap."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from strandline.storage.layout import User
+from tests.sim.history import History
+from tests.sim.invariants.raw import Raw, Session
+
+Event = dict[str, Any]
+
+
+def the_journal_is_numbered_without_a_gap(raw: Raw, _: History) -> Iterator[str]:
+    """Records are numbered from 1 on, and none is there twice."""
+    for owner, events in raw.journals.items():
+        numbers = [int(event["id"][:12]) for event in events]
+        if numbers != list(range(1, len(events) + 1)):
+            yield f"{owner}: the journal has the numbers {numbers}"
+        twice = [d for d, n in Counter(event["id"][13:] for event in events).items() if n > 1]
+        if twice:
+            yield f"{owner}: the journal tells {twice} more than once"
+
+
+def commits_are_told_of_once(raw: Raw, _: History) -> Iterator[str]:
+    """Each archive that has ended has one SessionCommitted, of its range."""
+    for session in raw.sessions:
+        told = _by_archive(raw, session, "SessionCommitted")
+        for number, span in session.ranges.items():
+            spans = [(e["first_seq"], e["last_seq"]) for e in told.get(number, ())]
+            if spans != [span]:
+                yield f"{session}: of archive {number} ({span}) the journal tells {spans}"
+
+
+def changes_are_told_of_once(raw: Raw, _: History) -> Iterator[str]:
+    """What the diff of an archive lists is told of once, and nothing else."""
+    for session in raw.sessions:
+        told = _by_archive(raw, session, "MemoryChanged")
+        for number in session.done:
+            record = session.file(number, "memory_diff.json") or {"operations": {"adds": [], "updates": []}}
+            for name, how in (("added", "adds"), ("updated", "updates")):
+                uris = sorted(uri for event in told.get(number, ()) for uri in event[name])
+                right = sorted(operation["uri"] for operation in record["operations"][how])
+                if uris != right:
+                    yield f"{session}: archive {number} has {name} {right}, the journal tells of {uris}"
+
+
+def failures_are_told_of(raw: Raw, _: History) -> Iterator[str]:
+    """An archive that has failed has a TaskFailed of that time, unless its owner has called it off."""
+    for session in raw.sessions:
+        told = _by_archive(raw, session, "TaskFailed")
+        for archive in session.head.failed:
+            times = [event["at"] for event in told.get(archive.number, ())]
+            if "cancelled" not in (archive.reason or "") and times.count(archive.failed_at or "") != 1:
+                yield f"{session}: archive {archive.number} failed at {archive.failed_at}, told is {times}"
+
+
+def _by_archive(raw: Raw, session: Session, kind: str) -> dict[int, list[Event]]:
+    """The events of one kind by archive, of this very life: the task's id says whose it is."""
+    found: dict[int, list[Event]] = {}
+    for event in raw.journals.get(session.owner, ()):
+        if event["type"] == kind and event.get("session_id") == session.head.session_id:
+            number = event.get("archive") or 0
+            if event.get("task_id", "").endswith(task_digest(session.head.incarnation, number)):
+                found.setdefault(number, []).append(event)
+    return found
+
+
+def task_digest(incarnation: str, archive: int) -> str:
+    """What the id of an archive's task ends in."""
+    return hashlib.sha256(f"{incarnation}/{archive}".encode()).hexdigest()[:16]
+
+
+def bus_ids(events: list[Event]) -> set[tuple[User, str]]:
+    """Who and which, of events as they are told."""
+    return {(User(event["account_id"], event["user_id"]), event["id"]) for event in events}
+
+
+INVARIANTS = (
+    the_journal_is_numbered_without_a_gap,
+    commits_are_told_of_once,
+    changes_are_told_of_once,
+    failures_are_told_of,
+)

@@ -1,0 +1,231 @@
+"""What the raw stores hold, each thing parsed once. Codecs and keys are the product's; what is put together from them
+is put together here, not by the product's own reading."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from strandline.domain.candidates import Candidates
+from strandline.domain.memory import read_lines
+from strandline.domain.session import Head
+from strandline.ports import Item
+from strandline.storage.codec import HeadCodec
+from strandline.storage.index import Catalogue, IndexCodec
+from strandline.storage.journal import TailCodec
+from strandline.storage.layout import Life, User, memory_path, owner_of, session_of_head
+from strandline.storage.log import ref
+from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
+
+Queues = Mapping[str, MemoryQueue]
+"""By name. What a queue has given up is in its `dead`, where it has that."""
+
+_RANGE = re.compile(r"(\d{12})-(\d{12})\.jsonl$", re.ASCII)
+_LIFE = re.compile(r"^v1/[^/]+/[^/]+/sessions/[^/]+/([^/]+)/.", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A stored line."""
+
+    seq: int
+    id: str
+    text: str
+    tokens: int
+    line: bytes
+
+
+def message(line: bytes) -> Message:
+    row = json.loads(line)
+    text = row["content"] if "content" in row else "\n".join(p.get("text", "") for p in row["parts"])
+    return Message(row["seq"], row["id"], text, row["tokens"], line)
+
+
+def lines_of(body: bytes) -> list[bytes]:
+    """The lines of an object that holds whole lines."""
+    lines = body.split(b"\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+@dataclass(frozen=True)
+class File:
+    """A memory file."""
+
+    owner: User
+    path: str
+    front: str
+    body: str
+
+    @property
+    def applied(self) -> list[str]:
+        """The extractions that the file says it has absorbed, as often as it says so."""
+        _, _, rest = self.front.partition("\napplied:")
+        return re.findall(r"^- '?([0-9a-f]{12})'?$", rest, re.MULTILINE)
+
+    @property
+    def lines(self) -> list[str]:
+        """The sourced lines, as they stand there."""
+        sourced, _ = read_lines(self.body)
+        return [str(line) for line in sourced]
+
+
+class Session:
+    """A living session and everything below its life."""
+
+    def __init__(self, raw: "Raw", head: Head) -> None:
+        self.raw = raw
+        self.head = head
+        self.life = Life(ref(head))
+        self.owner = User(head.account_id, head.user_id)
+
+    def __str__(self) -> str:
+        return f"{self.owner.account_id}/{self.owner.user_id}/{self.head.session_id}"
+
+    @cached_property
+    def objects(self) -> dict[str, bytes]:
+        """Key behind the life's prefix → body."""
+        prefix = self.life.prefix
+        return {key[len(prefix) :]: body for key, body in self.raw.current.items() if key.startswith(prefix)}
+
+    @cached_property
+    def done(self) -> dict[int, dict[str, Any]]:
+        """`done.json` by archive."""
+        found = {}
+        for key, body in self.objects.items():
+            if key.startswith("archives/") and key.endswith("/done.json"):
+                found[int(key.split("/")[1])] = json.loads(body)
+        return found
+
+    @cached_property
+    def ranges(self) -> dict[int, tuple[int, int]]:
+        """(first, last) by archive, as the head says of what is not done, and `done.json` of what is."""
+        known = {number: (row["first_seq"], row["last_seq"]) for number, row in self.done.items()}
+        known |= {a.number: (a.first, a.last) for a in (*self.head.pending, *self.head.failed)}
+        return dict(sorted(known.items()))
+
+    @cached_property
+    def copies(self) -> dict[str, tuple[int, int, list[bytes]]]:
+        """Every object that holds messages, whether anything refers to it or not: (first, last, lines) by key."""
+        found = {}
+        for key, body in self.objects.items():
+            span = _RANGE.search(key)
+            if span:
+                found[key] = (int(span[1]), int(span[2]), lines_of(body))
+        return found
+
+    @cached_property
+    def archived(self) -> list[Message]:
+        """What the archives hold, in order; of one whose object is missing nothing."""
+        found: list[Message] = []
+        for number, span in self.ranges.items():
+            key = self.life.messages(number, *span)[len(self.life.prefix) :]
+            found += map(message, self.copies[key][2] if key in self.copies else ())
+        return found
+
+    @cached_property
+    def live(self) -> list[Message]:
+        """What is live: in segments, then in the tail."""
+        lines: list[bytes] = []
+        for segment in self.head.segments:
+            key = self.life.segment(segment.first, segment.last)[len(self.life.prefix) :]
+            lines += self.copies[key][2] if key in self.copies else ()
+        return [m for m in map(message, [*lines, *self.head.tail]) if m.seq >= self.head.live_from]
+
+    @cached_property
+    def log(self) -> list[Message]:
+        """All of its messages where they are: first those in archives, then the live ones."""
+        return [*self.archived, *self.live]
+
+    def file(self, number: int, name: str) -> Any:
+        """A JSON object of an archive, or None."""
+        body = self.objects.get(f"archives/{number:012d}/{name}")
+        return None if body is None else json.loads(body)
+
+    @cached_property
+    def candidates(self) -> dict[int, Candidates]:
+        """What was extracted, of each archive that is done."""
+        found = {n: self.file(n, "candidates.json") for n in self.done}
+        return {n: Candidates.model_validate(row) for n, row in found.items() if row is not None}
+
+
+class Raw:
+    """A picture of the stores."""
+
+    def __init__(self, objects: MemoryObjects, items: MemoryItems, queues: Queues) -> None:
+        self.versions: Mapping[str, Sequence[bytes | None]] = objects.everything()
+        self.rows: Sequence[Item] = items.rows()
+        self.waiting = {name: [d.message for d in queue._waiting] for name, queue in queues.items()}
+        self.dead = {name: [d.message for d in getattr(queue, "dead", ())] for name, queue in queues.items()}
+
+    @cached_property
+    def current(self) -> dict[str, bytes]:
+        """What a plain GET finds."""
+        return {key: bodies[-1] for key, bodies in self.versions.items() if bodies[-1] is not None}
+
+    @cached_property
+    def heads(self) -> list[Head]:
+        """Of living sessions, and gravestones."""
+        codec = HeadCodec()
+        return [codec.decode(body)[0] for key, body in self.current.items() if session_of_head(key)]
+
+    @cached_property
+    def sessions(self) -> list[Session]:
+        """The living ones."""
+        return [Session(self, head) for head in self.heads if not head.buried_at]
+
+    @cached_property
+    def by_life(self) -> dict[str, Session]:
+        """Living sessions by incarnation."""
+        return {session.head.incarnation: session for session in self.sessions}
+
+    @cached_property
+    def owners(self) -> list[User]:
+        """Everybody who has anything in the bucket."""
+        return sorted({owner_of(key) for key in self.versions}, key=lambda user: user.prefix)
+
+    @cached_property
+    def files(self) -> dict[tuple[User, str], File]:
+        """Memory files by owner and path."""
+        found = {}
+        for key, body in self.current.items():
+            place = memory_path(key)
+            if place:
+                front, _, text = body.decode().partition("\n---\n\n")
+                found[place] = File(*place, front, text)
+        return found
+
+    def catalogue(self, owner: User, kind: str) -> Catalogue:
+        """A user's index; an empty one where there is none."""
+        body = self.current.get(owner.index(kind))
+        return Catalogue() if body is None else IndexCodec().decode(body)[0]
+
+    @cached_property
+    def journals(self) -> dict[User, list[dict[str, Any]]]:
+        """Every event by user, in order of the journal's objects."""
+        return {owner: list(self._events(owner)) for owner in self.owners}
+
+    def _events(self, owner: User) -> Iterator[dict[str, Any]]:
+        body = self.current.get(owner.journal_head)
+        if body is None:
+            return
+        tail, _ = TailCodec().decode(body)
+        runs = sorted(
+            key for key in self.current if key.startswith(f"{owner.prefix}journal/{tail.incarnation}/")
+        )
+        for key in runs:
+            first = int(key.rsplit("/", 1)[1].removesuffix(".jsonl"))
+            if first < tail.first:
+                yield from map(json.loads, self.current[key].split(b"\n"))
+        yield from map(json.loads, tail.records)
+
+    def partition(self, kind: str) -> Iterator[Item]:
+        """Items whose partition is of that kind: `TASKS`, `DUE`, …"""
+        return (row for row in self.rows if row["pk"].startswith(f"{kind}#"))
+
+
+def life_of(key: str) -> str | None:
+    """The incarnation in the key of anything below a session's life; None for any other key."""
+    match = _LIFE.match(key)
+    return match[1] if match else None
