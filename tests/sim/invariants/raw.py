@@ -187,13 +187,14 @@ class Raw:
 
     @cached_property
     def files(self) -> dict[tuple[User, str], File]:
-        """Memory files by owner and path."""
+        """Memory files by owner and path; gravestones of deleted ones are none."""
         found = {}
         for key, body in self.current.items():
             place = memory_path(key)
             if place:
                 front, _, text = body.decode().partition("\n---\n\n")
-                found[place] = File(*place, front, text)
+                if "\ndeleted_at:" not in front:
+                    found[place] = File(*place, front, text)
         return found
 
     def catalogue(self, owner: User, kind: str) -> Catalogue:
