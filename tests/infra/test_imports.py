@@ -18,9 +18,9 @@ BUDGETS = {
     "append": 80,
     "authorizer": 75,
     "commit": 80,
-    "extract": 90,
-    "merge": 140,
-    "sweep": 140,
+    "extract": 95,
+    "merge": 145,
+    "sweep": 150,
     "erase": 350,
     "api": 350,
 }

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote, unquote
 
+from strandline.domain.topic import Topic, flags
+
 QUOTE_HASH_CHARS = 12
 
 
@@ -98,7 +100,8 @@ def _is_time(text: str) -> bool:
 class Memory:
     """One memory file. Times are those of the conversations (RFC 3339); `applied` are the extractions it has taken
     in, `edits` counts the writes by its owner: together they are its version. One that was begun anew after a deletion
-    goes on counting; `follows` is the version of the gravestone then.
+    goes on counting; `follows` is the version of the gravestone then. With `ttl_seconds` it expires that long after
+    each write; `topic` is what an agent's own topic says of itself.
 
     With `deleted_at` it is the gravestone of a deleted memory, empty but for what it has absorbed: nothing of that
     comes back when it is delivered again, while anything else may begin the memory anew.
@@ -116,6 +119,14 @@ class Memory:
     expires_at: str | None = None
     deleted_at: str | None = None
     follows: int = 0
+    ttl_seconds: int | None = None
+    topic: Topic | None = None
+
+    @property
+    def flags(self) -> list[str]:
+        """What whoever shows it to a model should know: `injection`, when it sounds like an instruction to one."""
+        said = (self.topic.description, self.topic.summary) if self.topic else ()
+        return flags(self.title, *said, self.body)
 
     @property
     def id(self) -> str:
@@ -189,6 +200,8 @@ def bury(memory: Memory, now: str) -> Memory:
         updated_at=now,
         edits=memory.edits + 1,
         expires_at=None,
+        ttl_seconds=None,
+        topic=None,
         deleted_at=now,
         follows=0,
     )

@@ -24,6 +24,7 @@ from strandline.entry.routes import (
     system,
     tasks,
     tool_results,
+    topics,
     usage,
 )
 from strandline.entry.routes.unserved import unserved
@@ -37,6 +38,7 @@ ROUTERS = (
     admin.router,
     sessions.router,
     tasks.router,
+    topics.router,
     memories.router,
     journal.router,
     files.router,

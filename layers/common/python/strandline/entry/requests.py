@@ -18,7 +18,7 @@ _NAMED = ("sessions", "tasks", "users", "accounts")
 _WORDS = frozenset(
     "api v1 sessions tasks users accounts memories search find content read download abstract overview fs ls tree stat"
     " journal admin messages batch commit used context archives tool-results retry cancel health docs openapi.json"
-    " skills resources".split()
+    " skills resources topics index memory-tool".split()
 )
 MAX_ID_CHARS = 128
 

@@ -7,6 +7,7 @@ is followed by an update of its own: nothing deleted comes back, nothing new sta
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from strandline.domain.errors import Unavailable
@@ -83,7 +84,14 @@ def row(memory: Memory) -> dict[str, Any]:
         "sha256": memory.sha256,
         "lines": len(lines),
         "size": len(memory.body.encode()),
+        **_told(memory),
     }
+
+
+def _told(memory: Memory) -> dict[str, Any]:
+    """What only some memories have to tell of."""
+    told = {"flags": memory.flags} if memory.flags else {}
+    return told | (asdict(memory.topic) if memory.topic else {})
 
 
 def index_messages(services: Library, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:

@@ -7,7 +7,6 @@ follows each of them.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 from strandline.domain.address import memory_uri
@@ -18,13 +17,16 @@ from strandline.domain.errors import (
     PayloadTooLarge,
 )
 from strandline.domain.events import Happening, MemoryChanged, memory_edited
+from strandline.domain.expiry import alive, ends, expired
 from strandline.domain.memory import Memory, after, bury, living
 from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.times import stamp
+from strandline.domain.topic import Topic
 from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
+from strandline.pipeline.expiry import lasting
 from strandline.pipeline.library import Library
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
@@ -37,6 +39,9 @@ from strandline.storage.records import Due
 MAX_CONTENT_BYTES = 1024 * 1024
 
 Guard = Callable[[Memory | None], None]
+Amend = Callable[[Memory | None], Edit]
+"""What is to be written, made from what is there (None: nothing, or expired). It raises what speaks against it, and may
+be asked several times."""
 
 
 def list_memories(services: Library, owner: User, prefix: str) -> Mapping[str, Mapping[str, Any]]:
@@ -51,14 +56,14 @@ def unexpired(catalogue: Catalogue, now: str, prefix: str = "") -> Mapping[str, 
     return {
         path: files[path]
         for path in sorted(files)
-        if path.startswith(prefix) and not _expired(files[path].get("expires_at"), now)
+        if path.startswith(prefix) and not expired(files[path].get("expires_at"), now)
     }
 
 
 def read(services: Library, owner: User, path: str) -> Memory:
     """Raises NotFound, also for an expired memory; InvalidArgument for what is no path."""
-    memory = read_file(services, owner, checked(path))
-    if memory is None or _expired(memory.expires_at, stamp(services.clock.now())):
+    memory = alive(read_file(services, owner, checked(path)), stamp(services.clock.now()))
+    if memory is None:
         raise no_memory(path)
     return replace(memory, path=path)
 
@@ -66,10 +71,6 @@ def read(services: Library, owner: User, path: str) -> Memory:
 def no_memory(path: str) -> NotFound:
     """What a client is told of a memory that is not there, or not for it to see."""
     return NotFound(f"there is no memory {path!r}", type="memory", resource=path)
-
-
-def _expired(expires_at: Any, now: str) -> bool:
-    return expires_at is not None and str(expires_at) <= now
 
 
 def checked(path: str) -> str:
@@ -80,25 +81,33 @@ def checked(path: str) -> str:
     return plain
 
 
-def write(services: Library, owner: User, path: str, content: str, guard: Guard) -> Memory:
-    """Writes a memory's text. `guard` is given what is there and raises what speaks against it."""
-    if len(content.encode()) > MAX_CONTENT_BYTES:
-        raise PayloadTooLarge(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
+def write(services: Library, owner: User, path: str, content: str | Edit, guard: Guard) -> Memory:
+    """Writes a memory: its markdown, as an owner writes it, or what that says. `guard` is given what is there and
+    raises what speaks against it."""
+    edit = _bounded(edited(content, path) if isinstance(content, str) else content)
+    return amend(services, owner, path, lambda _: edit, guard)
+
+
+def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard) -> Memory:
+    """Writes what `change` makes of a memory; when others write meanwhile, what it makes of theirs."""
     plain = checked(path)
+    if services.rules.redaction is Redaction.REDACT:
+        refuse_secret("path", plain)
     refuse_closed(services, owner)
-    edit = _screened(services, plain, edited(content))
     notice = _notice(services, owner, plain, "updated")
     base = services.indexes.read(owner.index("memories"))
-    rewrite = partial(_rewrite, path=plain, edit=edit, guard=guard, now=stamp(services.clock.now()))
+    now = stamp(services.clock.now())
     tried = False
 
-    def change(current: Memory | None) -> Change[Memory, Memory]:
+    def rewrite(current: Memory | None) -> Change[Memory, Memory]:
         nonlocal tried
-        wanted = rewrite(current)
+        there = alive(current, now)
+        edit = lasting(services, there, _screened(services, _bounded(change(there))))
+        wanted = _rewrite(current, path=plain, edit=edit, guard=guard, now=now)
         tried = tried or wanted.value is not None  # an answer may be lost, then it is there already
         return wanted
 
-    memory = services.memories.update(owner.memory(plain), change)
+    memory = services.memories.update(owner.memory(plain), rewrite)
     reindex(services, owner, [plain], base=base, known={plain: memory})
     _tell(
         services,
@@ -108,12 +117,19 @@ def write(services: Library, owner: User, path: str, content: str, guard: Guard)
     return memory
 
 
-def _screened(services: Library, path: str, edit: Edit) -> Edit:
-    """What was written, without its secrets. Raises InvalidArgument for a path that is one."""
+def _bounded(edit: Edit) -> Edit:
+    """The edit, if it is not too long. Raises PayloadTooLarge."""
+    if len(edit.body.encode()) > MAX_CONTENT_BYTES:
+        raise PayloadTooLarge(f"a memory may hold {MAX_CONTENT_BYTES} bytes; write several")
+    return edit
+
+
+def _screened(services: Library, edit: Edit) -> Edit:
+    """What was written, without its secrets."""
     if services.rules.redaction is not Redaction.REDACT:
         return edit
-    refuse_secret("path", path)
-    return replace(edit, body=scrub(edit.body), title=edit.title and scrub(edit.title))
+    topic = edit.topic and Topic(scrub(edit.topic.description), scrub(edit.topic.summary))
+    return replace(edit, body=scrub(edit.body), title=edit.title and scrub(edit.title), topic=topic)
 
 
 @dataclass(frozen=True)
@@ -170,11 +186,17 @@ def _rewrite(
     current: Memory | None, *, path: str, edit: Edit, guard: Guard, now: str
 ) -> Change[Memory, Memory]:
     """A repeat of what is there already changes nothing, whatever the guard: its first answer may have been lost."""
-    there = living(current)
+    there = alive(current, now)
     kept = there or after(current, _begun(path, edit.body, now))
-    lasting = None if _expired(kept.expires_at, now) else kept.expires_at
-    expires_at = edit.expires_at if edit.sets_expiry else lasting
-    wanted = replace(kept, body=edit.body, title=edit.title or kept.title, expires_at=expires_at)
+    wanted = replace(
+        kept,
+        body=edit.body,
+        title=edit.title or kept.title,
+        type=edit.type or kept.type,
+        topic=edit.topic or kept.topic,
+        ttl_seconds=edit.ttl_seconds if edit.sets_expiry else kept.ttl_seconds,
+        expires_at=(ends(now, edit.ttl_seconds) or edit.expires_at) if edit.sets_expiry else kept.expires_at,
+    )
     if wanted == there:
         return Change(None, there)
     guard(there)
@@ -213,6 +235,10 @@ def matching(sha256: str | None, *, absent: bool) -> Guard:
             raise FailedPrecondition("the memory is not the one you read; read it again", sha256=found)
 
     return guard
+
+
+def anything(_current: Memory | None) -> None:
+    """A guard that lets everything be written over."""
 
 
 def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:

@@ -28,7 +28,8 @@ class Rules:
     """Deployment settings that use cases follow. Seconds, counts.
 
     A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
-    after `extract_seconds`, which is less than its function has.
+    after `extract_seconds`, which is less than its function has. A memory lives `memory_ttl_seconds` from its last
+    write, unless its own, or its session's policy, says otherwise (None: for ever).
     """
 
     default_policy: AutoCommitPolicy | None = None
@@ -39,6 +40,7 @@ class Rules:
     part_seconds: float = 100
     extract_seconds: float = 110
     redaction: Redaction = Redaction.REDACT
+    memory_ttl_seconds: int | None = None
 
 
 @dataclass(frozen=True)

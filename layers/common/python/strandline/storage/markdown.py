@@ -16,6 +16,7 @@ import yaml
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.memory import Line, Memory
 from strandline.domain.times import stamp
+from strandline.domain.topic import TYPES, Topic, is_topic, one_line
 from strandline.storage.document import Stamp
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n\n?", re.DOTALL)
@@ -23,9 +24,14 @@ _EPOCH = "1970-01-01T00:00:00.000Z"
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MAX_TITLE_CHARS = 200
+MAX_DESCRIPTION_CHARS = 1_000
+MAX_SUMMARY_CHARS = 500
+MAX_TTL_SECONDS = 3_660 * 86_400
 FIELDS = frozenset(
-    "id type title path peer version created_at updated_at expires_at deleted_at sources applied edits follows".split()
+    "id type title path peer version created_at updated_at expires_at ttl_seconds deleted_at flags sources applied"
+    " edits follows".split()
 )
+TOPIC_FIELDS = FIELDS | {"name", "description", "summary"}
 
 
 class MemoryCodec:
@@ -46,7 +52,7 @@ def render(memory: Memory) -> str:
     front = {
         "id": memory.id,
         "type": memory.type,
-        "title": memory.title or None,
+        **_named(memory),
         "path": memory.path,
         "peer": memory.peer,
         "version": memory.version,
@@ -54,6 +60,8 @@ def render(memory: Memory) -> str:
         "updated_at": memory.updated_at,
         "expires_at": memory.expires_at,
         "deleted_at": memory.deleted_at,
+        "ttl_seconds": memory.ttl_seconds,
+        "flags": memory.flags or None,
         "sources": sources(memory.lines),
         "applied": list(memory.applied),
         "edits": memory.edits or None,
@@ -62,6 +70,17 @@ def render(memory: Memory) -> str:
     shown = {name: value for name, value in front.items() if value is not None}
     text = yaml.dump(shown, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
     return f"---\n{text}---\n\n{memory.body}"
+
+
+def _named(memory: Memory) -> dict[str, str]:
+    """A topic has a name, with what it is about; any other memory a title."""
+    if memory.topic is None:
+        return {"title": memory.title} if memory.title else {}
+    return {
+        "name": memory.title,
+        "description": memory.topic.description,
+        "summary": memory.topic.summary,
+    }
 
 
 def sources(lines: list[Line]) -> list[dict[str, Any]]:
@@ -105,25 +124,30 @@ def parse(text: str) -> Memory:
         expires_at=_time(front, "expires_at"),
         deleted_at=_time(front, "deleted_at"),
         follows=_number(front, "follows"),
+        ttl_seconds=_seconds(front),
+        topic=_topic(front),
     )
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A memory as its owner writes it: the body, and what its front matter sets, if it has one. An `expires_at` that is
-    there but no time (`null`) takes the expiry away."""
+    """A memory as its owner writes it: the body, and what its front matter sets, if it has one; what is None stays as
+    it is. An `expires_at` or `ttl_seconds` that is there but neither time nor number (`null`) takes the expiry away."""
 
     body: str
     title: str | None = None
     expires_at: str | None = None
     sets_expiry: bool = False
+    ttl_seconds: int | None = None
+    type: str | None = None
+    topic: Topic | None = None
 
 
-def edited(content: str) -> Edit:
-    """What an owner wrote, with or without the front matter that a file read whole has.
+def edited(content: str, path: str = "") -> Edit:
+    """What an owner wrote at that path, with or without the front matter that a file read whole has.
 
-    A block between two rules is front matter when it has our fields and no others; else it is text. Raises
-    InvalidArgument for a front matter of ours that is no YAML any more.
+    A block between two rules is front matter when it has our fields and no others (a name, a description and a summary
+    are a topic's); else it is text. Raises InvalidArgument for a front matter of ours that is no YAML any more.
     """
     match = _FRONT.match(content)
     front = _load(match[1]) if match else None
@@ -131,9 +155,26 @@ def edited(content: str) -> Edit:
         raise InvalidArgument(
             "content: its front matter is not valid YAML; mend it, or leave the front matter out"
         )
-    if match is None or not front or not front.keys() <= FIELDS:
+    topical = is_topic(path)
+    if match is None or not front or not front.keys() <= (TOPIC_FIELDS if topical else FIELDS):
         return Edit(content)
-    return Edit(content[match.end() :], _title(front), _time(front, "expires_at"), "expires_at" in front)
+    return Edit(
+        content[match.end() :],
+        _title(front),
+        _time(front, "expires_at"),
+        not front.keys().isdisjoint(("expires_at", "ttl_seconds")),
+        _seconds(front),
+        _text(front, "type") if topical and front.get("type") in TYPES else None,
+        _topic(front) if topical else None,
+    )
+
+
+def _topic(front: Mapping[str, Any]) -> Topic | None:
+    """What a topic says of itself; None where it is not said in full."""
+    description, summary = _one_line(front, "description"), _one_line(front, "summary")
+    if description is None or summary is None or "name" not in front:
+        return None
+    return Topic(description[:MAX_DESCRIPTION_CHARS], summary[:MAX_SUMMARY_CHARS])
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
@@ -157,13 +198,21 @@ def _text(front: Mapping[str, Any], name: str) -> str | None:
 
 
 def _title(front: Mapping[str, Any]) -> str | None:
-    title = " ".join("".join(c if c.isprintable() else " " for c in _text(front, "title") or "").split())
+    title = _one_line(front, "title") or _one_line(front, "name") or ""
     return title[:MAX_TITLE_CHARS] or None
+
+
+def _one_line(front: Mapping[str, Any], name: str) -> str | None:
+    return one_line(_text(front, name) or "") or None
 
 
 def _number(front: Mapping[str, Any], name: str) -> int:
     text = _text(front, name) or ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _seconds(front: Mapping[str, Any]) -> int | None:
+    return min(_number(front, "ttl_seconds"), MAX_TTL_SECONDS) or None
 
 
 def _time(front: Mapping[str, Any], name: str) -> str | None:

@@ -18,7 +18,8 @@ class CitedArchive(TypedDict):
 
 class MemoryRow(TypedDict):
     """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
-    (missing while an older index has not been rewritten)."""
+    (missing while an older index has not been rewritten); `flags` holds `injection` when it sounds like an instruction
+    to a model; a topic has a description and a summary."""
 
     path: str
     uri: str
@@ -32,6 +33,10 @@ class MemoryRow(TypedDict):
     sha256: str
     lines: int
     size: NotRequired[int]
+    flags: NotRequired[list[str]]
+    description: NotRequired[str | None]
+    summary: NotRequired[str | None]
+    ttl_seconds: NotRequired[int | None]
     id: NotRequired[str]
     content: NotRequired[str]
     sources: NotRequired[list[CitedArchive]]
@@ -39,7 +44,8 @@ class MemoryRow(TypedDict):
 
 
 class Memory(TypedDict):
-    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag."""
+    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag. Of a topic,
+    `title` is the name, and there are a description and a summary."""
 
     path: str
     uri: str
@@ -53,6 +59,10 @@ class Memory(TypedDict):
     created_at: str
     updated_at: str
     expires_at: str | None
+    ttl_seconds: int | None
+    flags: list[str]
+    description: str | None
+    summary: str | None
     sources: list[CitedArchive]
     used: Used
 

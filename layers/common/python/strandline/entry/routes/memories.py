@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
-from pydantic import BaseModel
 
 from strandline.domain.address import memory_uri, visible
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
@@ -17,20 +16,22 @@ from strandline.entry.http import ok, reply
 from strandline.entry.results.memories import DeletedMemory, MemoryRow
 from strandline.entry.results.memories import Memory as MemoryShown
 from strandline.entry.routes.asking import acting_peer, header, new_router, owner, path_of, seal, unseal
+from strandline.entry.routes.lifetime import Lifetime
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
 from strandline.pipeline.usage import read_totals
 from strandline.storage.layout import User
-from strandline.storage.markdown import sources
+from strandline.storage.markdown import edited, sources
 
 router = new_router()
 
 GUARDS = ("IfMatch", "IfNoneMatch")
 
 
-class WriteMemory(BaseModel):
-    """The memory's markdown. Front matter, as a file read whole has it, may be there: its `title` and `expires_at` are
-    taken over, everything else in it follows from the file."""
+class WriteMemory(Lifetime):
+    """The memory's markdown. Front matter, as a file read whole has it, may be there: its `title`, `expires_at` and
+    `ttl_seconds` are taken over, of a topic also its `name`, `description`, `summary` and `type`; everything else in it
+    follows from the file."""
 
     content: str
 
@@ -95,7 +96,9 @@ def read(path: str) -> Response[str]:
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
-    return _answer(whose, memory.write(library(), whose, _path(path), body.content, _guard()))
+    plain = _path(path)
+    edit = body.of(edited(body.content, plain))
+    return _answer(whose, memory.write(library(), whose, plain, edit, _guard()))
 
 
 @router.delete("/api/v1/memories/<path>")
@@ -149,6 +152,10 @@ def _shown(whose: User, found: Memory, totals: Totals) -> dict[str, Any]:
         "created_at": found.created_at,
         "updated_at": found.updated_at,
         "expires_at": found.expires_at,
+        "ttl_seconds": found.ttl_seconds,
+        "flags": found.flags,
+        "description": found.topic.description if found.topic else None,
+        "summary": found.topic.summary if found.topic else None,
         "sources": sources(found.lines),
         "used": {"count": used.count, "last_used_at": used.last_used_at},
     }

@@ -1,0 +1,57 @@
+"""Topics and their index, as they are shown."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+Freshness = Literal["today", "yesterday", "within 7 days", "within 30 days", "over 30 days", "unknown"]
+
+
+class SavedTopic(TypedDict):
+    """A topic as it is now. `type` is one of user, feedback, project, reference; `flags` holds `injection` when it
+    sounds like an instruction to a model."""
+
+    filename: str
+    path: str
+    uri: str
+    name: str
+    description: str
+    type: str
+    summary: str
+    sha256: str
+    version: int
+    updated_at: str
+    expires_at: str | None
+    ttl_seconds: int | None
+    freshness: Freshness
+    flags: list[str]
+
+
+class IndexedTopic(TypedDict):
+    """A topic that the index shows. What was written below `topics/` without front matter has its file's name, and no
+    description."""
+
+    filename: str
+    path: str
+    uri: str
+    name: str
+    description: str
+    type: str
+    summary: str
+    updated_at: str
+    expires_at: str | None
+    freshness: Freshness
+    flags: list[str]
+
+
+class ShownIndex(TypedDict):
+    """The index for a prompt: `index` has at most 200 lines and 25,000 bytes; where that leaves out topics, `truncated`
+    says so, and so does its last line. `topics` are those in it, in its order; `total` counts all there are."""
+
+    index: str
+    lines: int
+    bytes: int
+    total: int
+    shown: int
+    truncated: bool
+    topics: list[IndexedTopic]
