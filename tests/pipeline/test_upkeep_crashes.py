@@ -8,7 +8,7 @@ from strandline.domain.contracts import ExtractRequested
 from strandline.pipeline import outcome, session, task
 from strandline.pipeline.sweep import run_sweep
 from tests.pipeline.faults import FAULTS, going_on
-from tests.pipeline.test_crashes import TEXTS, append, expect_all_ended, texts
+from tests.pipeline.way import TEXTS, append, expect_all_ended, texts
 from tests.pipeline.world import ALICE, DAY, HEAL_SECONDS, World
 
 
