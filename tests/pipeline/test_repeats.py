@@ -111,8 +111,8 @@ def test_a_request_delivered_again_after_completion_changes_nothing(
     assert world.head("s") == head
     assert world.model.asked == 1  # type: ignore[attr-defined]
     again = task.get(world.services(), ALICE, done.task_id)
-    assert {k: v for k, v in again.items() if k not in ("updated_at", "expires_at")} == {
-        k: v for k, v in shown.items() if k not in ("updated_at", "expires_at")
+    assert {k: v for k, v in again.items() if k not in ("updated_at", "expires_at", "ended_at")} == {
+        k: v for k, v in shown.items() if k not in ("updated_at", "expires_at", "ended_at")
     }
 
 

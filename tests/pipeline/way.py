@@ -40,7 +40,7 @@ def play(world: World, broken: Callable[[World], object] = lambda _: None) -> Wo
     broken(world)
     for step in STEPS:
         run(world, step)
-    world.heal()
+    run(world, World.heal)
     return world
 
 

@@ -79,6 +79,12 @@ FAULTS: Mapping[str, Fault] = {
     "very late": late(NEVER),
 }
 
+
+def harms_reads(kind: str) -> bool:
+    """Whether a read can tell the fault from others: it has no effect that could be lost, late or doubled."""
+    return kind in ("not sent", "refused", "killed before")
+
+
 _THROTTLES: Mapping[str, tuple[int, str]] = {
     "s3": (503, "SlowDown"),
     "dynamodb": (400, "ProvisionedThroughputExceededException"),

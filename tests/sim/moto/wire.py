@@ -35,6 +35,11 @@ class Call:
     def __str__(self) -> str:
         return f"{self.operation} at {self.site}"
 
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing, however often it is done."""
+        return self.operation.partition(".")[2].startswith(("Get", "Head", "List", "Query"))
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -78,12 +83,13 @@ class Wire:
         finally:
             self._quiet = before
 
-    def land(self, now: int = NEVER) -> None:
-        """Whatever was held back until call `now` arrives; nobody hears its answer."""
+    def land(self, now: int = NEVER) -> int:
+        """Whatever was held back until call `now` arrives; nobody hears its answer. Answers how many there were."""
         due = [send for until, send in self._held if until <= now]
         self._held = [entry for entry in self._held if entry[0] > now]
         for send in due:
             send()
+        return len(due)
 
     def begins(self, operation: str) -> None:
         if not self._quiet:

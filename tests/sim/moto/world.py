@@ -50,8 +50,9 @@ class MotoWorld(World):
     def break_call(self, offset: int, fault: Fault) -> None:
         self.wire.break_call(offset, fault)
 
-    def land(self) -> None:
-        self.wire.land()
+    def land(self) -> int:  # type: ignore[override]
+        """What was held back arrives now; answers how much that was."""
+        return self.wire.land()
 
     def _quiet(self, look: Callable[[], T]) -> T:
         with self.wire.quiet():

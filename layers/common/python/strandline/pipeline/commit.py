@@ -151,15 +151,18 @@ def extract_request(session_ref: SessionRef, archive: Archive) -> ExtractRequest
     )
 
 
-def request_extract(services: Services, session_ref: SessionRef, archive: Archive) -> str:
-    """Opens the task of a pending archive and sends it on its way; answers the task id.
+def request_extract(
+    services: Services, session_ref: SessionRef, archive: Archive, *, ended_at: str | None = None
+) -> str:
+    """Opens the task of a pending archive (again, if it `ended_at` that time) and sends it on its way; answers the
+    task id.
 
     The archive is a fact already, so a store that does not answer here costs time only: the extraction notes the
     task again, and the due marker makes the sweep send the request again.
     """
     request = extract_request(session_ref, archive)
     with suppress(StoreError):
-        services.tasks.start(session_ref, archive)
+        services.tasks.start(session_ref, archive, ended_at=ended_at)
     with suppress(StoreError):
         services.extract_queue.send(request)
     return request.task_id

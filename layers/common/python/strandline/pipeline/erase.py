@@ -122,10 +122,12 @@ def task_values(begun: Erasure) -> dict[str, Any]:
 
 
 def _tell(services: Library, of: Erasure, **values: Any) -> None:
-    """Notes the task, with whoever asked."""
+    """Notes the task, with whoever asked. One that has its receipt keeps it: what tells of less may land late."""
     row = {**task_values(of), **values}
     del row["task_id"], row["updated_at"]
-    services.tasks.note(user_ref(User(*of.asked_by)), of.task_id, kept=RECEIPT_KEPT, **row)
+    when = None if row["result"] else {"result": None}
+    with suppress(ConditionFailed):
+        services.tasks.note(user_ref(User(*of.asked_by)), of.task_id, kept=RECEIPT_KEPT, when=when, **row)
 
 
 def trouble(services: Library, request: EraseRequested, reason: str) -> None:

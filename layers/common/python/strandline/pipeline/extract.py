@@ -11,6 +11,7 @@ on crash       before the candidates: the message comes again and the work is do
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,6 +31,7 @@ from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
+from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.layout import Life, head_key
 from strandline.storage.once import fetch, write_once
@@ -101,10 +103,9 @@ def called_off(services: Services, request: ExtractRequested | MergeRequested, h
 
 def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates | None:
     """The candidates, stored; None when a part of the archive is still to be read."""
+    with suppress(StoreError):
+        services.tasks.running(request.session, request.task_id, stage="extract", attempts=attempt)
     with answered():
-        services.tasks.note(
-            request.session, request.task_id, status="running", stage="extract", attempts=attempt
-        )
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
     if lines is None:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)

@@ -42,7 +42,7 @@ from strandline.pipeline.extract import announce_commit
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
-from strandline.ports import StoreError
+from strandline.ports import Item, StoreError
 from strandline.storage.layout import head_key, user_of
 from strandline.storage.records import SHARDS, Due
 
@@ -98,7 +98,9 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
     if pending is None:
         _agree(services, due, head)
         services.due.remove(due)
-    elif _moves_on(services, due, now):
+        return
+    task = services.tasks.get(user_of(due.session), due.task_id)
+    if _moves_on(services, task, now):
         services.due.move(due, replace(due, at=services.due_at()))
     elif due.rounds >= services.rules.heal_rounds:
         outcome.fail(
@@ -106,13 +108,12 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
         )
         services.due.remove(due)
     else:
-        request_extract(services, due.session, pending)
+        request_extract(services, due.session, pending, ended_at=(task or {}).get("ended_at"))
         services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
 
 
-def _moves_on(services: Library, due: Due, now: datetime) -> bool:
+def _moves_on(services: Library, task: Item | None, now: datetime) -> bool:
     """Whether a worker has noted itself on the task since the sweep looked last."""
-    task = services.tasks.get(user_of(due.session), due.task_id)
     since = stamp(now - timedelta(seconds=services.rules.heal_seconds))
     return task is not None and task["status"] == "running" and task["updated_at"] > since
 

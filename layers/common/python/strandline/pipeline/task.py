@@ -96,7 +96,7 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
             f"only a failed or cancelled task can be retried, this one is {task['status']}"
         )
     archive = _revive(services, owner, whose, int(task["archive"]))
-    request_extract(services, whose, archive)
+    request_extract(services, whose, archive, ended_at=task.get("ended_at"))
     return get(services, owner, task_id)
 
 

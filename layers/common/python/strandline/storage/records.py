@@ -83,30 +83,50 @@ def _sessions(user: User) -> str:
 
 
 class Tasks:
-    """Tasks of commits, owner-scoped. Completed ones are kept 24 hours, any other 7 days after its last change."""
+    """Tasks of commits, owner-scoped. Completed ones are kept 24 hours, any other 7 days after its last change.
+
+    A write may land late. So one that has ended (`ended_at`) is opened again only by who has seen just this end, and
+    one that has a result is never anything but completed.
+    """
 
     def __init__(self, items: Items, clock: Clock) -> None:
         self._items = items
         self._clock = clock
 
-    def start(self, session: SessionRef, archive: Archive) -> None:
-        """Notes a pending task for the archive; one that has ended is opened again."""
-        self.note(
-            session,
-            task_id(session, archive),
-            status="pending",
-            stage="commit",
-            archive=archive.number,
-            created_at=archive.at,
-            attempts=0,
-            result=None,
-            error=None,
-        )
+    def start(self, session: SessionRef, archive: Archive, *, ended_at: str | None = None) -> None:
+        """Notes a pending task for the archive; `ended_at` is that of the one that is to be opened again."""
+        with suppress(ConditionFailed):
+            self.note(
+                session,
+                task_id(session, archive),
+                when={"ended_at": ended_at},
+                status="pending",
+                stage="commit",
+                archive=archive.number,
+                created_at=archive.at,
+                attempts=0,
+                result=None,
+                error=None,
+                ended_at=None,
+            )
+
+    def running(self, session: SessionRef, identity: str, *, stage: str, attempts: int) -> None:
+        """A worker has it."""
+        with suppress(ConditionFailed):
+            self.note(
+                session, identity, when={"ended_at": None}, status="running", stage=stage, attempts=attempts
+            )
 
     def note(
-        self, session: SessionRef, identity: str, *, kept: timedelta = FAILED_KEPT, **values: Any
+        self,
+        session: SessionRef,
+        identity: str,
+        *,
+        kept: timedelta = FAILED_KEPT,
+        when: Item | None = None,
+        **values: Any,
     ) -> None:
-        """Sets fields of a task, whatever is there; a task lost from the table comes back this way."""
+        """Sets fields of a task; a task lost from the table comes back this way. Raises ConditionFailed."""
         user = User(session.account_id, session.user_id)
         now = self._clock.now()
         fixed = {
@@ -117,11 +137,11 @@ class Tasks:
             "updated_at": stamp(now),
             "expires_at": int((now + kept).timestamp()),
         }
-        self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values})
+        self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values}, when=when)
 
     def complete(self, session: SessionRef, identity: str, result: Item) -> None:
         """`result` names the archive."""
-        ended = {"status": "completed", "stage": "done", "result": result, "error": None}
+        ended = {"status": "completed", "stage": "done", "result": result, "error": None, **self._end()}
         self.note(session, identity, kept=COMPLETED_KEPT, archive=result["archive"], **ended)
 
     def stumbled(self, session: SessionRef, identity: str, reason: str) -> None:
@@ -134,7 +154,20 @@ class Tasks:
 
     def fail(self, session: SessionRef, identity: str, archive: int, *, stage: str, reason: str) -> None:
         status = "cancelled" if reason == CANCELLED else "failed"
-        self.note(session, identity, status=status, archive=archive, stage=stage, error=reason)
+        with suppress(ConditionFailed):
+            self.note(
+                session,
+                identity,
+                when={"result": None},
+                status=status,
+                archive=archive,
+                stage=stage,
+                error=reason,
+                **self._end(),
+            )
+
+    def _end(self) -> Item:
+        return {"ended_at": stamp(self._clock.now())}
 
     def get(self, user: User, identity: str) -> Item | None:
         item = self._items.get(f"TASKS#{_owner(user)}", identity)
