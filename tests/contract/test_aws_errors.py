@@ -1,6 +1,7 @@
 """What the answers of AWS mean to a port, and how often a request is sent. No server: each answer is made up here."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -32,7 +33,7 @@ from tests.contract.conftest import aws_session
 
 Answer = tuple[int, str] | Exception
 MESSAGE = CommitRequested(session=SessionRef(account_id="a", user_id="u", session_id="s", incarnation="i"))
-ERASED = [ObjectVersion("k", "v", deleted=False, latest=True)]
+ERASED = [ObjectVersion("k", "v", deleted=False, latest=True, at=datetime(2026, 1, 1, tzinfo=UTC))]
 LOST: list[Answer] = [
     ReadTimeoutError(endpoint_url="u"),
     ConnectTimeoutError(endpoint_url="u"),

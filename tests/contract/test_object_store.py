@@ -172,13 +172,35 @@ def test_versions_newest_first_with_delete_markers(store: ObjectStore) -> None:
     store.put("k2", b"other")
     marker, two, one = store.versions("k")
     assert [v.deleted for v in (marker, two, one)] == [True, False, False]
-    assert store.get_version("k", two.version_id) == b"two"
-    assert store.get_version("k", one.version_id) == b"one"
+    assert store.get_version("k", two.version_id).body == b"two"
+    assert store.get_version("k", one.version_id).body == b"one"
     assert before < one.at <= two.at <= marker.at
     with pytest.raises(KeyError):
         store.get_version("k", marker.version_id)
     with pytest.raises(KeyError):
         store.get_version("k2", one.version_id)
+
+
+def test_what_is_kept_beside_each_version(store: ObjectStore) -> None:
+    etag = store.put("k", b"one", meta={"written-at": "2026-01-01T00:00:00.123Z", "written-by": "a%20b"})
+    store.put("k", b"two", when=IfMatch(etag), meta={"written-by": "c"})
+    store.put("k", b"three")
+    three, two, one = store.versions("k")
+    assert store.get_version("k", one.version_id).meta == {
+        "written-at": "2026-01-01T00:00:00.123Z",
+        "written-by": "a%20b",
+    }
+    assert store.get_version("k", two.version_id).meta == {"written-by": "c"}
+    assert store.get_version("k", three.version_id).meta == {}
+    latest = store.get("k")
+    assert latest is not None
+    assert latest.meta == {}
+
+
+def test_a_listing_of_versions_says_when(store: ObjectStore) -> None:
+    store.put("p/k", b"one")
+    store.put("p/k", b"two")
+    assert [v.at for v in _below(store, "p/")] == [v.at for v in store.versions("p/k")]
 
 
 def _below(store: ObjectStore, prefix: str, limit: int = 1000) -> list[ObjectVersion]:

@@ -55,4 +55,4 @@ def test_versions(store: S3Objects, count: int) -> None:
     store.delete("k é")
     marker, *versions = store.versions("k é")
     assert marker.deleted
-    assert [store.get_version("k é", v.version_id) for v in versions] == bodies[::-1]
+    assert [store.get_version("k é", v.version_id).body for v in versions] == bodies[::-1]

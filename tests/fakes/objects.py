@@ -2,8 +2,8 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from threading import Lock
@@ -32,6 +32,7 @@ class _Entry:
     version_id: str
     at: datetime
     body: bytes | None
+    meta: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def etag(self) -> str:
@@ -74,11 +75,13 @@ class MemoryObjects:
     def get_start(self, key: str, size: int) -> bytes | None:
         return self.faults.run("get", lambda: self._get_start(key, size))
 
-    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
-        return self.faults.run("put", lambda: self._put(key, body, when))
+    def put(
+        self, key: str, body: bytes, *, when: Condition | None = None, meta: Mapping[str, str] | None = None
+    ) -> str:
+        return self.faults.run("put", lambda: self._put(key, body, when, meta or {}))
 
     def delete(self, key: str, *, when: IfMatch | None = None) -> None:
-        self.faults.run("delete", lambda: self._put(key, None, when))
+        self.faults.run("delete", lambda: self._put(key, None, when, {}))
 
     def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
         while True:
@@ -96,14 +99,14 @@ class MemoryObjects:
 
         return self.faults.run("versions", listed)
 
-    def get_version(self, key: str, version_id: str) -> bytes:
-        def read() -> bytes:
+    def get_version(self, key: str, version_id: str) -> Stored:
+        def read() -> Stored:
             with self._lock:
-                found = [e.body for e in self._entries.get(key, []) if e.version_id == version_id]
-            if not found or found[0] is None:
+                found = [e for e in self._entries.get(key, []) if e.version_id == version_id]
+            if not found or found[0].body is None:
                 raise KeyError(key)
-            self.bytes["get_version"] += len(found[0])
-            return found[0]
+            self.bytes["get_version"] += len(found[0].body)
+            return Stored(found[0].body, found[0].etag, found[0].meta)
 
         return self.faults.run("get_version", read)
 
@@ -123,7 +126,9 @@ class MemoryObjects:
 
     def _listed(self, key: str) -> list[ObjectVersion]:
         newest_first = self._entries[key][::-1]
-        return [ObjectVersion(key, e.version_id, e.body is None, n == 0) for n, e in enumerate(newest_first)]
+        return [
+            ObjectVersion(key, e.version_id, e.body is None, n == 0, e.at) for n, e in enumerate(newest_first)
+        ]
 
     def erase(self, versions: Sequence[ObjectVersion]) -> None:
         assert len(versions) <= ERASED_AT_ONCE
@@ -149,7 +154,7 @@ class MemoryObjects:
         if entry is None or entry.body is None:
             return None
         self.bytes["get"] += 0 if entry.etag == unless else len(entry.body)
-        return Stored(entry.body, entry.etag)
+        return Stored(entry.body, entry.etag, entry.meta)
 
     def _get_start(self, key: str, size: int) -> bytes | None:
         with self._lock:
@@ -159,12 +164,12 @@ class MemoryObjects:
         self.bytes["get"] += len(entry.body[:size])
         return entry.body[:size]
 
-    def _put(self, key: str, body: bytes | None, when: Condition | None) -> str:
+    def _put(self, key: str, body: bytes | None, when: Condition | None, meta: Mapping[str, str]) -> str:
         with self._lock:
             _check(self._current(key), when)
             self._made += 1
             # S3 says when in whole seconds
-            entry = _Entry(f"v{self._made}", self._clock.now().replace(microsecond=0), body)
+            entry = _Entry(f"v{self._made}", self._clock.now().replace(microsecond=0), body, meta)
             self._entries.setdefault(key, []).append(entry)
         self.bytes["put"] += len(body or b"")
         return entry.etag

@@ -34,7 +34,7 @@ def operation_of(method: str, path: str) -> tuple[str, Any] | None:
     ]
     if not found:
         return None
-    named = min(found, key=lambda path: (SPANS_SLASHES in path, path.count("{")))
+    named = min(found, key=lambda path: (SPANS_SLASHES in path, path.count("{"), -len(path)))
     return f"{method.lower()} {named}", described()["paths"][named][method.lower()]
 
 

@@ -124,15 +124,18 @@ def test_there_is_a_sample_for_every_route() -> None:
 
 
 def _described(sample: Any, paths: list[str]) -> str:
-    """The described route a sample is for: of those that fit, the one with the fewest variables."""
+    """The described route a sample is for: of those that fit, the one with the fewest variables, and of those the
+    longest."""
     asked = sample["requestContext"]["http"]
     fits = [path for path in paths if _fits(path, asked["path"])] or [asked["path"]]
-    return f"{asked['method']} {min(fits, key=lambda path: path.count('{'))}"
+    return f"{asked['method']} {min(fits, key=lambda path: (path.count('{'), -len(path)))}"
 
 
 def _fits(path: str, asked: str) -> bool:
-    if path == "/api/v1/memories/{path}":
-        return asked.startswith("/api/v1/memories/")
+    if path.startswith("/api/v1/memories/{path}"):
+        return asked.startswith("/api/v1/memories/") and asked.endswith(
+            path.removeprefix("/api/v1/memories/{path}")
+        )
     wanted, given = path.split("/"), asked.split("/")
     return len(wanted) == len(given) and all(
         w == g or w.startswith("{") for w, g in zip(wanted, given, strict=True)

@@ -126,7 +126,10 @@ def look_around(made: Deployment) -> None:
 def change(made: Deployment) -> None:
     path = made.ask("GET", "/memories")[0]["path"]
     made.ask("PUT", f"/memories/{path}", {"content": "# Mine\n\nI like rowing.\n"})
+    before = made.ask("GET", f"/memories/{path}/history")["versions"][-1]["at"]
     made.ask("DELETE", f"/memories/{path}")
+    assert made.ask("GET", f"/memories/{path}?as_of={before}")["version"] == 1
+    assert made.ask("GET", f"/memories?as_of={before}")
     made.ask("DELETE", "/sessions/s")
 
 

@@ -29,7 +29,9 @@ def every_version(world: World, prefix: str = "v1/") -> list[tuple[str, bytes]]:
     return [
         (
             v.key,
-            b"" if v.deleted else world._quiet(lambda v=v: world.objects.get_version(v.key, v.version_id)),
+            b""
+            if v.deleted
+            else world._quiet(lambda v=v: world.objects.get_version(v.key, v.version_id).body),
         )
         for v in page.versions
     ]

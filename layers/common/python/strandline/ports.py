@@ -10,7 +10,7 @@ Store errors say what is known about the write:
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -38,10 +38,11 @@ class Ambiguous(StoreError):
 
 @dataclass(frozen=True)
 class Stored:
-    """An object as read: its bytes, and the ETag to be sent back exactly as received."""
+    """An object as read: its bytes, the ETag to be sent back exactly as received, and what was kept beside it."""
 
     body: bytes
     etag: str
+    meta: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,14 @@ class Version:
 
 @dataclass(frozen=True)
 class ObjectVersion:
-    """One version of any key, as a listing of many keys shows it. `latest`: what a plain GET of the key looks at."""
+    """One version of any key, as a listing of many keys shows it. `latest`: what a plain GET of the key looks at. `at`
+    is S3's time of it, in whole seconds."""
 
     key: str
     version_id: str
     deleted: bool
     latest: bool
+    at: datetime
 
 
 Place = tuple[str, str]
@@ -107,8 +110,11 @@ class ObjectStore(Protocol):
     def get_start(self, key: str, size: int) -> bytes | None:
         """The first `size` (at least 1) bytes of the current object, all of a shorter one; None where there is none."""
 
-    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
-        """Writes the whole object, answers its new ETag. Raises ConditionFailed, Contended, Ambiguous."""
+    def put(
+        self, key: str, body: bytes, *, when: Condition | None = None, meta: Mapping[str, str] | None = None
+    ) -> str:
+        """Writes the whole object, answers its new ETag. `meta`: a few short ASCII texts to be kept beside the body.
+        Raises ConditionFailed, Contended, Ambiguous."""
 
     def delete(self, key: str, *, when: IfMatch | None = None) -> None:
         """Removes the current object; nothing there is success. Raises ConditionFailed when `when` does not hold."""
@@ -119,8 +125,8 @@ class ObjectStore(Protocol):
     def versions(self, key: str) -> Sequence[Version]:
         """Every version of exactly this key, newest first."""
 
-    def get_version(self, key: str, version_id: str) -> bytes:
-        """The body of one version. Raises KeyError when there is none."""
+    def get_version(self, key: str, version_id: str) -> Stored:
+        """One version. Raises KeyError when there is none, or when it is a delete marker."""
 
     def versions_below(
         self, prefix: str, *, after: Place | None = None, limit: int = ERASED_AT_ONCE

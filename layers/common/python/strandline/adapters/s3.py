@@ -7,7 +7,7 @@ stores: both are ConditionFailed.
 
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +92,8 @@ class S3Objects:
                 return b""
             raise
 
-    def get_version(self, key: str, version_id: str) -> bytes:
-        return self._read(Key=key, VersionId=version_id).body
+    def get_version(self, key: str, version_id: str) -> Stored:
+        return self._read(Key=key, VersionId=version_id)
 
     def _read(self, **request: Any) -> Stored:
         """Raises KeyError for what is not there: no object, no such version, or a delete marker."""
@@ -104,9 +104,11 @@ class S3Objects:
                 if _is_absence(error, request):
                     raise KeyError(request["Key"]) from error
                 raise
-            return Stored(answer["Body"].read(), answer["ETag"])
+            return Stored(answer["Body"].read(), answer["ETag"], answer["Metadata"])
 
-    def put(self, key: str, body: bytes, *, when: Condition | None = None) -> str:
+    def put(
+        self, key: str, body: bytes, *, when: Condition | None = None, meta: Mapping[str, str] | None = None
+    ) -> str:
         client = self._repeating if when is None else self._once
         with aws.store_errors(_REFUSALS):
             answer = client.put_object(
@@ -115,6 +117,7 @@ class S3Objects:
                 Body=body,
                 ContentType=_content_type(key),
                 ChecksumCRC32=b64encode(zlib.crc32(body).to_bytes(4, "big")).decode(),
+                Metadata=dict(meta or {}),
                 **_headers(when),
                 **_tagging(key),
             )
@@ -159,7 +162,9 @@ class S3Objects:
                 Bucket=self._bucket, Prefix=prefix, MaxKeys=limit, **request
             )
         found = [
-            ObjectVersion(row["Key"], row["VersionId"], kind == "DeleteMarkers", row["IsLatest"])
+            ObjectVersion(
+                row["Key"], row["VersionId"], kind == "DeleteMarkers", row["IsLatest"], row["LastModified"]
+            )
             for kind in ("Versions", "DeleteMarkers")
             for row in page.get(kind, ())
         ]

@@ -14,11 +14,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 from urllib.parse import quote, unquote
 
 from strandline.domain.topic import Topic, flags
 
 QUOTE_HASH_CHARS = 12
+Author = Literal["owner", "tool", "merge", "rollback", "rebuild", "expiry"]
+"""Who writes a version of a memory file."""
 
 
 @dataclass(frozen=True, order=True)

@@ -61,6 +61,7 @@ class Answers:
     etag: bool = False
     bare: bool = False
     listed: bool = False
+    dated: bool = False
     media: str = JSON
     headers: tuple[str, ...] = ()
 
@@ -75,13 +76,15 @@ class Around(TypedDict, total=False):
     etag: bool
     bare: bool
     listed: bool
+    dated: bool
     media: str
     headers: tuple[str, ...]
 
 
 def answers(result: Any, *errors: type[StrandlineError], **around: Unpack[Around]) -> Callable[[F], F]:
-    """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `listed`: `has_more`; `etag`: the answer
-    has that header; `bare`: no envelope, no key needed and no error expected; `media`: the result alone, as that;
+    """Declares a route's answers. `paged`: the envelope carries `next_cursor`; `listed`: `has_more`; `dated`: with
+    `as_of`, `not_kept`; `etag`: the answer has that header; `bare`: no envelope, no key needed and no error expected;
+    `media`: the result alone, as that;
     `headers`: those of the request that are its own, by their names in openapi/parts.py."""
 
     def note(route: F) -> F:

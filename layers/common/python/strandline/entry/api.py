@@ -17,6 +17,7 @@ from strandline.entry.routes import (
     admin,
     erasure,
     files,
+    history,
     journal,
     memories,
     search,
@@ -33,6 +34,7 @@ from strandline.entry.wiring import library
 logging.getLogger("aws_lambda_powertools").setLevel(logging.INFO)  # at DEBUG it logs bodies
 
 MEMORIES = "/api/v1/memories/"
+VIEWS = ("history",)
 ROUTERS = (
     system.router,
     admin.router,
@@ -40,6 +42,7 @@ ROUTERS = (
     tasks.router,
     topics.router,
     memories.router,
+    history.router,
     journal.router,
     files.router,
     search.router,
@@ -91,10 +94,14 @@ def _json(text: str) -> str:
 
 def _routable(path: str) -> str:
     """The path as the router can match it. An HTTP API hands it over decoded, and the router takes a parameter for
-    one segment of plain characters: so it is encoded again, a memory's path into one segment. `asking` decodes it."""
-    if path.startswith(MEMORIES):
-        return MEMORIES + quote(path[len(MEMORIES) :], safe="")
-    return quote(path, safe="/")
+    one segment of plain characters: so it is encoded again, a memory's path into one segment, and what is wanted of the
+    memory behind it. `asking` decodes it."""
+    if not path.startswith(MEMORIES):
+        return quote(path, safe="/")
+    name, _, view = path[len(MEMORIES) :].rpartition("/")
+    if view in VIEWS and name.endswith(".md"):
+        return f"{MEMORIES}{quote(name, safe='')}/{view}"
+    return MEMORIES + quote(path[len(MEMORIES) :], safe="")
 
 
 @app.exception_handler(StrandlineError)  # type: ignore[untyped-decorator]

@@ -57,17 +57,21 @@ def read_file(services: Library, owner: User, path: str) -> Memory | None:
 
 
 def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, files: Files) -> None:
-    catalogue = base.value if base else Catalogue()
+    wanted = changed(base.value if base else Catalogue(), files)
+    if base is None and not wanted.files:
+        return  # nothing was there and nothing is: no index of nothing, least of all of an erased user
+    services.indexes.write(owner.index("memories"), base, wanted, services.ids.new())
+
+
+def changed(catalogue: Catalogue, files: Files) -> Catalogue:
+    """The catalogue with these files as they are; None takes one out."""
     rows = dict(catalogue.files)
     for path, memory in files.items():
         rows.pop(path, None)
         if memory is not None:
             rows[path] = row(memory)
-    if base is None and not rows:
-        return  # nothing was there and nothing is: no index of nothing, least of all of an erased user
     groups = {path: list(memory_documents(path, memory)) for path, memory in files.items()}
-    changed = Catalogue(catalogue.index.replace_groups(groups), rows)
-    services.indexes.write(owner.index("memories"), base, changed, services.ids.new())
+    return Catalogue(catalogue.index.replace_groups(groups), rows)
 
 
 def row(memory: Memory) -> dict[str, Any]:

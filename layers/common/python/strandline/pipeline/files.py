@@ -7,6 +7,7 @@
 A listing from above does not go into sessions: each would cost requests of its own.
 """
 
+from datetime import datetime
 from functools import cached_property
 
 from strandline.domain import tree
@@ -18,6 +19,7 @@ from strandline.domain.tree import Node
 from strandline.pipeline import archive, memory
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.library import Library
+from strandline.pipeline.past import catalogue_at, read_at
 from strandline.pipeline.session import page
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
@@ -29,22 +31,32 @@ SESSIONS_A_REQUEST = 200
 
 class Files:
     """The tree as one request sees it: that of a user, perhaps acting as one of its peers, whose view leaves other
-    peers' memories out. Every method that takes an address raises InvalidUri and NotFound."""
+    peers' memories out, or as its memories were at a time. Every method that takes an address raises InvalidUri and
+    NotFound, and InvalidArgument for a session's at another time."""
 
-    def __init__(self, services: Library, owner: User, acting_peer: str | None = None) -> None:
+    def __init__(
+        self,
+        services: Library,
+        owner: User,
+        acting_peer: str | None = None,
+        as_of: datetime | None = None,
+    ) -> None:
         self._services = services
         self._owner = owner
         self._peer = acting_peer
+        self._as_of = as_of
 
     @cached_property
     def _catalogue(self) -> Catalogue:
+        if self._as_of:
+            return catalogue_at(self._services, self._owner, self._as_of).catalogue
         found = self._services.indexes.read_warm(self._owner.index("memories"))
         return found.value if found else Catalogue()
 
     @cached_property
     def rows(self) -> tree.Rows:
         """What a list shows of each memory in view, by path."""
-        alive = memory.unexpired(self._catalogue, stamp(self._services.clock.now()))
+        alive = memory.unexpired(self._catalogue, stamp(self._as_of or self._services.clock.now()))
         return {path: row for path, row in alive.items() if visible(path, self._peer)}
 
     def place(self, uri: str) -> Place:
@@ -52,6 +64,8 @@ class Files:
         found = place_of(uri, self._owner.user_id)
         if found[2:3] == ("memories",) and not visible("/".join(found[3:]), self._peer):
             raise missing(uri)
+        if self._as_of and found[2:3] == ("sessions",):
+            raise InvalidArgument("as_of: only memories are shown as they were")
         return found
 
     # ---- list and look
@@ -133,7 +147,10 @@ class Files:
         raise _unfit(uri, expected="file") if self.look(uri).is_dir else missing(uri)
 
     def _memory(self, parts: list[str]) -> Memory:
-        return memory.read(self._services, self._owner, "/".join(parts))
+        path = "/".join(parts)
+        if self._as_of:
+            return read_at(self._services, self._owner, path, self._as_of)
+        return memory.read(self._services, self._owner, path)
 
     def abstract(self, uri: str) -> str:
         """A sentence or two: of a memory its first line, of an archive (or a session's newest) what extraction said of

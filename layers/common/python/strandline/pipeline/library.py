@@ -12,6 +12,7 @@ from strandline.ports import Embedder
 from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.markdown import MemoryCodec
+from strandline.storage.revisions import Revisions
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
 from strandline.storage.vectors import Vectors, VectorsCodec
 
@@ -24,6 +25,10 @@ class Library(Services):
     @cached_property
     def memories(self) -> Documents[Memory]:
         return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
+
+    @cached_property
+    def revisions(self) -> Revisions:
+        return Revisions(self.objects)
 
     @cached_property
     def embedder(self) -> Embedder | None:

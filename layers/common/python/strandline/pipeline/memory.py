@@ -18,7 +18,7 @@ from strandline.domain.errors import (
 )
 from strandline.domain.events import Happening, MemoryChanged, memory_edited
 from strandline.domain.expiry import alive, ends, expired
-from strandline.domain.memory import Memory, after, bury, living
+from strandline.domain.memory import Author, Memory, after, bury, living
 from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction, refuse_secret
 from strandline.domain.times import stamp
@@ -35,6 +35,7 @@ from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, segments, user_ref
 from strandline.storage.markdown import Edit, edited
 from strandline.storage.records import Due
+from strandline.storage.revisions import written
 
 MAX_CONTENT_BYTES = 1024 * 1024
 
@@ -105,7 +106,7 @@ def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard
         edit = lasting(services, there, _screened(services, _bounded(change(there))))
         wanted = _rewrite(current, path=plain, edit=edit, guard=guard, now=now)
         tried = tried or wanted.value is not None  # an answer may be lost, then it is there already
-        return wanted
+        return replace(wanted, meta=written(edit.by, current))
 
     memory = services.memories.update(owner.memory(plain), rewrite)
     reindex(services, owner, [plain], base=base, known={plain: memory})
@@ -241,12 +242,12 @@ def anything(_current: Memory | None) -> None:
     """A guard that lets everything be written over."""
 
 
-def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
+def delete(services: Library, owner: User, path: str, guard: Guard, *, by: Author = "owner") -> Memory:
     """Deletes a memory and answers what it was. Its gravestone stays, and the bucket keeps its versions. Raises
     NotFound."""
     plain = checked(path)
     notice = _notice(services, owner, plain, "deleted")
-    gone = _bury(services, owner, plain, guard)
+    gone = _bury(services, owner, plain, guard, by)
     reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
     _tell(services, notice, changed=gone is not None)
     if gone is None:
@@ -254,7 +255,7 @@ def delete(services: Library, owner: User, path: str, guard: Guard) -> Memory:
     return replace(gone, path=plain)
 
 
-def _bury(services: Library, owner: User, path: str, guard: Guard) -> Memory | None:
+def _bury(services: Library, owner: User, path: str, guard: Guard, by: Author) -> Memory | None:
     """Writes the gravestone over the memory when the guard lets it; answers what was there, None for nothing."""
     now = stamp(services.clock.now())
     tried: Memory | None = None
@@ -266,6 +267,6 @@ def _bury(services: Library, owner: User, path: str, guard: Guard) -> Memory | N
             return Change(None, tried)  # an answer may be lost, then this is our own gravestone
         guard(there)
         tried = there
-        return Change(bury(there, now), there)
+        return Change(bury(there, now), there, written(by, there))
 
     return services.memories.update(owner.memory(path), change)

@@ -39,6 +39,7 @@ from strandline.pipeline.outcome import complete
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
+from strandline.storage.revisions import written
 
 
 @dataclass
@@ -181,7 +182,7 @@ def _absorb_all(
         effects[addition.extraction] = Effect(shown, after)
     if current is start:
         return Change(None, (memory, effects))
-    return Change(current, (current, effects))
+    return Change(current, (current, effects), written("merge", memory))
 
 
 def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:

@@ -8,6 +8,7 @@ that is named from its head.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from strandline.domain.address import visible
@@ -19,6 +20,7 @@ from strandline.pipeline.commit import load_head
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import alike
 from strandline.pipeline.library import Library
+from strandline.pipeline.past import Past, catalogue_at
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
 from strandline.storage.log import ref
@@ -51,7 +53,8 @@ def within(path: str, directory: str) -> bool:
 
 @dataclass(frozen=True)
 class Query:
-    """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive."""
+    """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive. With
+    `as_of` memories are searched as they were at that time."""
 
     text: str
     context_type: Literal["memory", "message"] = "memory"
@@ -61,28 +64,45 @@ class Query:
     scope: Scope = Scope()
     since: str | None = None
     until: str | None = None
+    as_of: datetime | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run_search(services: Library, owner: User, query: Query) -> list[Hit]:
     """Raises InvalidArgument for an unknown filter, NotFound for a named session that is not there."""
+    return search_past(services, owner, query)[0]
+
+
+def search_past(services: Library, owner: User, query: Query) -> tuple[list[Hit], int]:
+    """The hits, and of how many memories the bucket does not know any more what they were at the time asked for.
+
+    Raises InvalidArgument for an unknown filter, and for messages of another time; NotFound for a named session that is
+    not there; FailedPrecondition when too many memories have changed since.
+    """
     unknown = sorted(set(query.filters) - set(FILTERS))
     if unknown:
         raise InvalidArgument(f"unknown filters {unknown}; known are {', '.join(FILTERS)}")
     kind = "messages" if query.context_type == "message" else "memories"
-    stored = _catalogue(services, owner, kind).index
+    past = _catalogue(services, owner, kind, query.as_of)
+    stored = past.catalogue.index
     indexes = [stored, *(_unindexed(services, owner, query, stored) if kind == "messages" else ())]
-    now = stamp(services.clock.now())
+    now = stamp(query.as_of or services.clock.now())
     conditions = Conditions(query.limit, _accept(query), now, query.score_threshold)
     likeness = alike(services, owner, kind, query.text)
     if likeness:
-        return search_blended(indexes, query.text, likeness, conditions)
-    return search_all(indexes, query.text, conditions)
+        return search_blended(indexes, query.text, likeness, conditions), len(past.not_kept)
+    return search_all(indexes, query.text, conditions), len(past.not_kept)
 
 
-def _catalogue(services: Library, owner: User, kind: str) -> Catalogue:
-    found = services.indexes.read_warm(owner.index(kind))
-    return found.value if found else Catalogue()
+def _catalogue(services: Library, owner: User, kind: str, as_of: datetime | None) -> Past:
+    if as_of is None:
+        found = services.indexes.read_warm(owner.index(kind))
+        return Past(found.value if found else Catalogue())
+    if kind == "messages":
+        raise InvalidArgument(
+            "as_of: only memories are searched as they were; bound messages by since and until"
+        )
+    return catalogue_at(services, owner, as_of)
 
 
 def _unindexed(services: Library, owner: User, query: Query, archived: Index) -> list[Index]:

@@ -30,7 +30,7 @@ class Note:
             _said("summary", self.summary, MAX_SUMMARY_CHARS),
         )
         title = _said("name", self.name, MAX_TITLE_CHARS)
-        return Edit(self.content, title=title, type=self.memory_type, topic=about)
+        return Edit(self.content, title=title, type=self.memory_type, topic=about, by="tool")
 
 
 def save(services: Library, owner: User, filename: str, edit: Edit) -> Memory:

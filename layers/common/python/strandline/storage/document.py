@@ -17,11 +17,12 @@ changes that know their own work again (message ids, applied extractions).
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
+from strandline.domain import times
 from strandline.domain.errors import Aborted, Corrupt, StrandlineError, Unavailable
 from strandline.ports import (
     Ambiguous,
@@ -42,6 +43,8 @@ V = TypeVar("V")
 R = TypeVar("R")
 
 WRITES_KEPT = 32
+WRITTEN_AT = "written-at"
+Meta = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -81,10 +84,13 @@ class Codec(Protocol[V]):
 
 @dataclass(frozen=True)
 class Change(Generic[V, R]):
-    """What a change wants: the new value (None: leave the document as it is), and what to answer when it is written."""
+    """What a change wants: the new value (None: leave the document as it is), what to answer when it is written, and
+    what to keep beside it. With `meta` goes `written-at`, the time of the attempt that landed: no part of the bytes,
+    which are the same whenever they are written."""
 
     value: V | None
     result: R
+    meta: Meta = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -173,13 +179,17 @@ class Documents(Generic[V]):
         with self._lock:
             self._cache.pop(key, None)
 
-    def write(self, key: str, base: Versioned[V] | None, value: V, write_id: str) -> Versioned[V]:
+    def write(
+        self, key: str, base: Versioned[V] | None, value: V, write_id: str, meta: Meta | None = None
+    ) -> Versioned[V]:
         """One conditional write over `base` (None: where nothing is). Raises the store's ConditionFailed, Contended or
         Ambiguous: for callers whose change depends on more than this document, who look at everything again."""
         stamp = (base.stamp if base else Stamp()).next(write_id)
         condition: Condition = IfMatch(base.etag) if base else IfAbsent()
+        body = self._codec.encode(value, stamp)
+        beside = {WRITTEN_AT: times.stamp(self._clock.now()), **meta} if meta else None
         try:
-            etag = self._store.put(key, self._codec.encode(value, stamp), when=condition)
+            etag = self._store.put(key, body, when=condition, meta=beside)
         except StoreError:
             self._forget(key)
             raise
@@ -238,7 +248,7 @@ class _Update(Generic[V, R]):
         revision = (base.stamp.revision if base else 0) + 1
         self._tried[revision] = change.result
         try:
-            self._documents.write(self._key, base, value, self._write_id)
+            self._documents.write(self._key, base, value, self._write_id, change.meta)
         except Ambiguous:
             self._unclear = True
             return None

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from strandline.domain.errors import InvalidArgument
-from strandline.domain.memory import Line, Memory
+from strandline.domain.memory import Author, Line, Memory
 from strandline.domain.times import stamp
 from strandline.domain.topic import TYPES, Topic, is_topic, one_line
 from strandline.storage.document import Stamp
@@ -132,7 +132,8 @@ def parse(text: str) -> Memory:
 @dataclass(frozen=True)
 class Edit:
     """A memory as its owner writes it: the body, and what its front matter sets, if it has one; what is None stays as
-    it is. An `expires_at` or `ttl_seconds` that is there but neither time nor number (`null`) takes the expiry away."""
+    it is. An `expires_at` or `ttl_seconds` that is there but neither time nor number (`null`) takes the expiry away.
+    `by` is who writes it, for its history."""
 
     body: str
     title: str | None = None
@@ -141,6 +142,7 @@ class Edit:
     ttl_seconds: int | None = None
     type: str | None = None
     topic: Topic | None = None
+    by: Author = "owner"
 
 
 def edited(content: str, path: str = "") -> Edit:

@@ -120,9 +120,10 @@ def _parameters(route: Route, given: Schema) -> list[Schema]:
 def _parameter(given: Schema) -> Schema:
     schema = dict(_sendable(given["schema"]))
     about = schema.pop("description", None)
-    if schema == {"type": "string"} and given["name"] in NAMED:
-        schema = {name: value for name, value in NAMED[given["name"]].items() if name != "description"}
-        about = NAMED[given["name"]]["description"]
+    named = NAMED.get(given["name"], {})
+    bare = {name: value for name, value in named.items() if name != "description"}
+    if named and schema in ({"type": "string"}, bare):
+        schema, about = bare, named["description"]
     return {**given, "schema": schema, **({"description": about} if about else {})}
 
 

@@ -82,6 +82,11 @@ NAMED: Schema = {
     "account_id": {**_ID, "description": "An account's id."},
     "user_id": {**_ID, "description": "A user's id."},
     "archive_name": {"type": "string", "description": "An archive's id, as `archive_001`."},
+    "as_of": {
+        "type": "string",
+        "format": "date-time",
+        "description": "As it was at that time: of the system, not of the conversation. One to come is the present.",
+    },
     "cursor": {"type": "string", "description": "The `next_cursor` of the page before."},
     "path": {
         "type": "string",

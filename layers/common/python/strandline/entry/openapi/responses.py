@@ -38,6 +38,11 @@ def _envelope(answers: Answers, result: Schema) -> Schema:
     if answers.listed:
         properties["has_more"] = {"type": "boolean", "description": "Whether the list was cut here."}
     needed = list(properties)
+    if answers.dated:
+        properties["not_kept"] = {
+            "type": "integer",
+            "description": "With as_of: of how many memories it is not known any more what they were then.",
+        }
     properties["telemetry"] = {"$ref": f"{COMPONENTS}Telemetry"}
     return {"type": "object", "properties": properties, "required": needed}
 

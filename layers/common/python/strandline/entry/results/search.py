@@ -53,9 +53,11 @@ class MessageHit(TypedDict):
 
 
 class Found(TypedDict):
-    """The hits, best first. Nothing is kept under resources and skills; they are there for clients that look."""
+    """The hits, best first. Nothing is kept under resources and skills; they are there for clients that look. With
+    `as_of`, `not_kept` counts memories of which it is not known any more what they were then."""
 
     memories: list[MemoryHit | MessageHit]
     resources: list[Any]
     skills: list[Any]
     total: int
+    not_kept: NotRequired[int]

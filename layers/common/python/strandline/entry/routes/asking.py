@@ -4,14 +4,19 @@ import base64
 import binascii
 import hashlib
 import hmac
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler.api_gateway import Router
 
+from strandline.domain.address import visible
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.times import parse, stamp
 from strandline.entry.identity import caller, identifier, identify, named, peer_id
 from strandline.entry.settings import settings
+from strandline.pipeline.memory import no_memory
+from strandline.ports import Clock
 from strandline.storage.layout import User
 
 TAG_BYTES = 12
@@ -55,6 +60,14 @@ def path_of(text: str) -> str:
     return unquote(text)
 
 
+def seen_path(router: Router, text: str) -> str:
+    """The memory's path, if the acting peer may see it. Raises NotFound."""
+    path = path_of(text)
+    if not visible(path, acting_peer(router)):
+        raise no_memory(path)
+    return path
+
+
 def seal(after: str | None, whose: User, list_name: str) -> str | None:
     """A cursor that goes on behind `after`; only good for the same list of the same user."""
     if after is None:
@@ -80,6 +93,14 @@ def _tag(after: str, whose: User, list_name: str) -> bytes:
     secret = settings().root_key_sha256.encode()
     said = "\x00".join((whose.account_id, whose.user_id, list_name, after)).encode()
     return hmac.new(secret, said, hashlib.sha256).digest()[:TAG_BYTES]
+
+
+def past(as_of: datetime | None, clock: Clock) -> datetime | None:
+    """The time of which a request asks; None for the present, and for what is still to come."""
+    if as_of is None:
+        return None
+    asked = parse(stamp(as_of))
+    return asked if asked < clock.now() else None
 
 
 def header(router: Router, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import json
 import stat as modes
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler import Response
@@ -10,13 +11,13 @@ from pydantic import BaseModel, Field
 
 from strandline.domain import tree
 from strandline.domain.address import uri_of
-from strandline.domain.errors import InvalidUri, NotFound, Unimplemented
-from strandline.domain.message import MAX_ANSWER_BYTES
+from strandline.domain.errors import FailedPrecondition, InvalidUri, NotFound, Unimplemented
+from strandline.domain.message import MAX_ANSWER_BYTES, Moment
 from strandline.domain.tree import Node
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.files import Entry, Looked
-from strandline.entry.routes.asking import acting_peer, new_router, owner
+from strandline.entry.routes.asking import acting_peer, new_router, owner, past
 from strandline.entry.wiring import library
 from strandline.pipeline.files import Files
 
@@ -26,7 +27,7 @@ MAX_NODES = 10_000
 DIRECTORY_MODE = modes.S_IFDIR | 0o755
 FILE_MODE = modes.S_IFREG | 0o644
 BYTES = "application/octet-stream"
-REFUSALS = (InvalidUri, NotFound)
+REFUSALS = (InvalidUri, NotFound, FailedPrecondition)
 PEER = ("ActorPeer",)
 Answer = dict[str, Any]
 Limit = Annotated[int, Field(ge=1)]
@@ -34,9 +35,11 @@ Limit = Annotated[int, Field(ge=1)]
 
 class Listing(BaseModel):
     """What is shown of a directory: at most `node_limit` nodes (`limit` goes before it), never more than 10,000.
-    Abstracts are cut at `abs_limit` characters, overviews of directories at `overview_limit`."""
+    Abstracts are cut at `abs_limit` characters, overviews of directories at `overview_limit`. `as_of` shows memories as
+    they were at that time."""
 
     uri: str
+    as_of: Moment | None = None
     output: Literal["original", "agent"] = "original"
     node_limit: Limit = 1000
     limit: Limit | None = None
@@ -77,6 +80,7 @@ class Lines(BaseModel):
     nothing of a file is hidden."""
 
     uri: str
+    as_of: Moment | None = None
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=-1, ge=-1)
     raw: bool = False
@@ -86,7 +90,7 @@ class Lines(BaseModel):
 @answers(list[Entry] | list[str], *REFUSALS, Unimplemented, listed=True, headers=PEER)
 def ls(wanted: Annotated[Ls, Query()]) -> Answer:
     """What is in a directory, by path; sessions newest first."""
-    files = _files()
+    files = _files(wanted.as_of)
     found = files.contents(wanted.uri, wanted.end + 1)
     shown = [node for node in found if wanted.recursive or node.depth == 1]
     return _page(files, _sorted(shown, wanted), wanted, simple=wanted.simple)
@@ -107,7 +111,7 @@ def _sorted(nodes: list[Node], wanted: Ls) -> list[Node]:
 @answers(list[Entry], *REFUSALS, Unimplemented, listed=True, headers=PEER)
 def show_tree(wanted: Annotated[Tree, Query()]) -> Answer:
     """A directory and what is below it, by path."""
-    files = _files()
+    files = _files(wanted.as_of)
     found = files.contents(wanted.uri, wanted.end + 1)
     shown = [n for n in found if n.depth <= wanted.level_limit and (n.is_dir or not wanted.directories_only)]
     return _page(files, shown, wanted, simple=False)
@@ -152,9 +156,9 @@ def _entry(node: Node, uri: str) -> Answer:
 
 @router.get("/api/v1/fs/stat")
 @answers(Looked, *REFUSALS, headers=PEER)
-def stat(uri: str) -> Answer:
+def stat(uri: str, as_of: Moment | None = None) -> Answer:
     """One file or directory; `count` is how many memories are below it."""
-    files = _files()
+    files = _files(as_of)
     node = files.look(uri)
     return ok({**_entry(node, uri_of(files.place(uri))), "isLocked": False}, library().clock)
 
@@ -164,33 +168,34 @@ def stat(uri: str) -> Answer:
 def read(wanted: Annotated[Lines, Query()]) -> Answer:
     """The text of a file at a viking:// address of the user's own: a memory with its front matter, or a text of an
     archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md` or `memory_diff.json`)."""
-    lines = _files().read(wanted.uri).split("\n")
+    lines = _files(wanted.as_of).read(wanted.uri).split("\n")
     end = None if wanted.limit < 0 else wanted.offset + wanted.limit
     return ok("\n".join(lines[wanted.offset : end]), library().clock)
 
 
 @router.get("/api/v1/content/abstract")
 @answers(str, *REFUSALS, headers=PEER)
-def abstract(uri: str) -> Answer:
+def abstract(uri: str, as_of: Moment | None = None) -> Answer:
     """A sentence or two on a directory or a memory: of an archive or a session what extraction said of it, of a memory
     its first line; of any other directory it is counted, not understood."""
-    return ok(_files().abstract(uri), library().clock)
+    return ok(_files(as_of).abstract(uri), library().clock)
 
 
 @router.get("/api/v1/content/overview")
 @answers(str, *REFUSALS, headers=PEER)
-def overview(uri: str) -> Answer:
+def overview(uri: str, as_of: Moment | None = None) -> Answer:
     """More on a directory or a memory: of an archive or a session the working memory, of a memory its lines without
     their sources; of any other directory a line for each memory in it, at most 4,000 characters."""
-    return ok(_files().overview(uri), library().clock)
+    return ok(_files(as_of).overview(uri), library().clock)
 
 
 @router.get("/api/v1/content/download")
 @answers(str, *REFUSALS, media=BYTES, headers=PEER)
-def download(uri: str) -> Response[str]:
+def download(uri: str, as_of: Moment | None = None) -> Response[str]:
     """The bytes of a file."""
-    return Response(200, BYTES, _files().read(uri))
+    return Response(200, BYTES, _files(as_of).read(uri))
 
 
-def _files() -> Files:
-    return Files(library(), owner(router), acting_peer(router))
+def _files(as_of: datetime | None) -> Files:
+    known = library()
+    return Files(known, owner(router), acting_peer(router), past(as_of, known.clock))

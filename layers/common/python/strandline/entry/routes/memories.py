@@ -1,24 +1,38 @@
 """Memories: list, read, write, delete."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
+from pydantic import BaseModel, Field
 
 from strandline.domain.address import memory_uri, visible
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.memory import Memory
-from strandline.domain.message import MAX_ANSWER_BYTES, dumps
+from strandline.domain.message import MAX_ANSWER_BYTES, Moment, dumps
+from strandline.domain.times import stamp
 from strandline.domain.usage import UNUSED, Totals
 from strandline.entry.answers import answers
 from strandline.entry.http import ok, reply
 from strandline.entry.results.memories import DeletedMemory, MemoryRow
 from strandline.entry.results.memories import Memory as MemoryShown
-from strandline.entry.routes.asking import acting_peer, header, new_router, owner, path_of, seal, unseal
+from strandline.entry.routes.asking import (
+    acting_peer,
+    header,
+    new_router,
+    owner,
+    past,
+    seal,
+    seen_path,
+    unseal,
+)
 from strandline.entry.routes.lifetime import Lifetime
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
+from strandline.pipeline.past import catalogue_at, read_at, read_version
 from strandline.pipeline.usage import read_totals
 from strandline.storage.layout import User
 from strandline.storage.markdown import edited, sources
@@ -26,6 +40,7 @@ from strandline.storage.markdown import edited, sources
 router = new_router()
 
 GUARDS = ("IfMatch", "IfNoneMatch")
+Rows = Mapping[str, Mapping[str, Any]]
 
 
 class WriteMemory(Lifetime):
@@ -36,36 +51,63 @@ class WriteMemory(Lifetime):
     content: str
 
 
+class Listing(BaseModel):
+    """Which memories: those of a type, those whose path begins with `prefix`; and as they were at which time."""
+
+    prefix: str = ""
+    type: str | None = None
+    limit: int = Field(default=100, ge=1, le=1000)
+    cursor: str | None = None
+    view: Literal["basic", "full"] = "basic"
+    as_of: Moment | None = None
+
+
 @router.get("/api/v1/memories")
-@answers(list[MemoryRow], paged=True)
-def list_memories(
-    prefix: str = "",
-    type: str | None = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    cursor: str | None = None,
-    view: Literal["basic", "full"] = "basic",
-) -> dict[str, Any]:
+@answers(list[MemoryRow], FailedPrecondition, paged=True, dated=True)
+def list_memories(wanted: Annotated[Listing, Query()]) -> dict[str, Any]:
     """What there is, by path; in full also what each of them says and how often it was used. A page of that ends where
-    an answer is full."""
+    an answer is full. With `as_of` what there was; `not_kept` counts memories of which that is not known any more."""
     whose = owner(router)
     known = library()
-    peer = acting_peer(router)
-    after = unseal(cursor, whose, f"memories/{prefix}") or ""
-    rows = [
-        {"path": path, "uri": memory_uri(whose.user_id, path), **row}
-        for path, row in memory.list_memories(known, whose, prefix).items()
-        if path > after and type in (None, row["type"]) and visible(path, peer)
-    ]
-    shown = rows[:limit]
-    if view == "full":
-        shown, last = _whole(whose, shown)
+    then = past(wanted.as_of, known.clock)
+    place = f"memories/{wanted.prefix}"
+    rows, beside = _rows(whose, wanted, then, after=unseal(wanted.cursor, whose, place) or "")
+    shown = rows[: wanted.limit]
+    if wanted.view == "full":
+        shown, last = _whole(whose, shown, then)
     else:
         last = shown[-1]["path"] if shown else ""
     rest = last if last and rows[-1]["path"] > last else None
-    return ok(shown, known.clock, next_cursor=seal(rest, whose, f"memories/{prefix}"))
+    return ok(shown, known.clock, next_cursor=seal(rest, whose, place), **beside)
 
 
-def _whole(whose: User, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str]:
+def _rows(
+    whose: User, wanted: Listing, then: datetime | None, *, after: str
+) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Everything wanted from behind `after`, and what to say beside it."""
+    found, beside = _listed(whose, wanted.prefix, then)
+    peer = acting_peer(router)
+    rows = [
+        {"path": path, "uri": memory_uri(whose.user_id, path), **row}
+        for path, row in found.items()
+        if path > after and wanted.type in (None, row["type"]) and visible(path, peer)
+    ]
+    return rows, beside
+
+
+def _listed(whose: User, prefix: str, then: datetime | None) -> tuple[Rows, dict[str, int]]:
+    """The rows, and what to say beside them."""
+    known = library()
+    if then is None:
+        return memory.list_memories(known, whose, prefix), {}
+    found = catalogue_at(known, whose, then)
+    lost = sum(path.startswith(prefix) for path in found.not_kept)
+    return memory.unexpired(found.catalogue, stamp(then), prefix), {"not_kept": lost}
+
+
+def _whole(
+    whose: User, rows: list[dict[str, Any]], then: datetime | None
+) -> tuple[list[dict[str, Any]], str]:
     """These memories in full, as many as one answer holds, and the last path that was looked at."""
     known = library()
     totals = read_totals(known, whose)
@@ -74,7 +116,7 @@ def _whole(whose: User, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]
     last = ""
     for row in rows:
         with suppress(NotFound):  # it has gone since it was listed
-            whole = {**row, **_shown(whose, memory.read(known, whose, row["path"]), totals)}
+            whole = {**row, **_shown(whose, _read(whose, row["path"], then), totals)}
             room -= len(dumps(whole))
             if found and room < 0:
                 break
@@ -85,10 +127,22 @@ def _whole(whose: User, rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]
 
 @router.get("/api/v1/memories/<path>")
 @answers(MemoryShown, etag=True)
-def read(path: str) -> Response[str]:
-    """One memory, and how often it was used; `ETag` is the SHA-256 of its content."""
+def read(
+    path: str, as_of: Moment | None = None, version: Annotated[int | None, Query(ge=1)] = None
+) -> Response[str]:
+    """One memory, and how often it was used; `ETag` is the SHA-256 of its content. With `as_of` as it was at that
+    time, with `version` as that version was."""
     whose = owner(router)
-    return _answer(whose, memory.read(library(), whose, _path(path)))
+    known = library()
+    if as_of is not None and version is not None:
+        raise InvalidArgument("as_of and version exclude each other")
+    if version is not None:
+        return _answer(whose, read_version(known, whose, seen_path(router, path), version))
+    return _answer(whose, _read(whose, seen_path(router, path), past(as_of, known.clock)))
+
+
+def _read(whose: User, path: str, then: datetime | None) -> Memory:
+    return read_at(library(), whose, path, then) if then else memory.read(library(), whose, path)
 
 
 @router.put("/api/v1/memories/<path>")
@@ -96,7 +150,7 @@ def read(path: str) -> Response[str]:
 def write(path: str, body: WriteMemory) -> Response[str]:
     """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
     whose = owner(router)
-    plain = _path(path)
+    plain = seen_path(router, path)
     edit = body.of(edited(body.content, plain))
     return _answer(whose, memory.write(library(), whose, plain, edit, _guard()))
 
@@ -107,7 +161,7 @@ def delete(path: str) -> dict[str, Any]:
     """Deletes a memory; the bucket keeps its versions."""
     whose = owner(router)
     known = library()
-    gone = memory.delete(known, whose, _path(path), _guard())
+    gone = memory.delete(known, whose, seen_path(router, path), _guard())
     return ok(
         {"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock
     )
@@ -121,14 +175,6 @@ def _guard() -> memory.Guard:
     if match is not None and not match.strip('" '):
         raise InvalidArgument('If-Match is empty; it holds the sha256 that was read, or "*"')
     return memory.matching(match.strip('" ') if match else None, absent=none_match == "*")
-
-
-def _path(text: str) -> str:
-    """The memory's path, if the acting peer may see it. Raises NotFound."""
-    path = path_of(text)
-    if not visible(path, acting_peer(router)):
-        raise memory.no_memory(path)
-    return path
 
 
 def _answer(whose: User, found: Memory) -> Response[str]:

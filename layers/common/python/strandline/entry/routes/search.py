@@ -8,7 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from strandline.domain.address import archive_id, memory_uri, place_of, session_uri
-from strandline.domain.errors import InvalidArgument, InvalidUri, NotFound, Unimplemented
+from strandline.domain.errors import (
+    FailedPrecondition,
+    InvalidArgument,
+    InvalidUri,
+    NotFound,
+    Unimplemented,
+)
 from strandline.domain.message import MAX_ANSWER_BYTES, Identifier, Moment
 from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
@@ -16,10 +22,11 @@ from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.repeat import run_again
 from strandline.entry.results.search import Found
-from strandline.entry.routes.asking import acting_peer, new_router, owner
+from strandline.entry.routes.asking import acting_peer, new_router, owner, past
 from strandline.entry.wiring import library
 from strandline.pipeline import memory
-from strandline.pipeline.search import Query, Scope, run_search
+from strandline.pipeline.past import read_at
+from strandline.pipeline.search import Query, Scope, search_past
 from strandline.storage.layout import User
 
 router = new_router()
@@ -44,7 +51,8 @@ Level = Literal[0, 1, 2, "0", "1", "2"]
 class Find(BaseModel):
     """What to look for. `since` and `until` bound the time of the conversation: a time, or how long ago (`7d`).
     `filter` names attributes a hit must have. `target_uri` is one address or several: directories of memories, single
-    ones, or sessions. `node_limit` goes before `limit`. `read_content` puts whole memories beside their lines."""
+    ones, or sessions. `node_limit` goes before `limit`. `read_content` puts whole memories beside their lines. `as_of`
+    searches memories as they were at that time."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -56,6 +64,7 @@ class Find(BaseModel):
     filter: dict[str, str | int | bool | None] = Field(default_factory=dict)
     since: Moment | Ago | None = None
     until: Moment | Ago | None = None
+    as_of: Moment | None = None
     session_id: Identifier | None = None
     context_type: Kind | Annotated[list[Kind], Field(max_length=4)] | None = None
     level: Level | Annotated[list[Level], Field(max_length=3)] | None = None
@@ -81,7 +90,7 @@ class Find(BaseModel):
 
 
 @router.post("/api/v1/search/find")
-@answers(Found, InvalidUri, NotFound, Unimplemented)
+@answers(Found, FailedPrecondition, InvalidUri, NotFound, Unimplemented)
 def find(body: Find) -> dict[str, Any]:
     """The best memory lines or messages for a query. Of several kinds, the scores of each are on its own scale."""
     run_again()
@@ -89,16 +98,18 @@ def find(body: Find) -> dict[str, Any]:
     known = library()
     _check(body)
     wanted = [_query(body, kind, whose) for kind in ("memory", "message") if kind in body.kinds]
-    hits = [hit for query in wanted for hit in run_search(known, whose, query)]
+    found = [search_past(known, whose, query) for query in wanted]
+    hits = [hit for some, _ in found for hit in some]
     best = sorted(hits, key=lambda hit: -hit.score)[: body.node_limit or body.limit]
     rows = [_shown(hit, whose, explain=body.explain) for hit in best]
     if body.read_content:
-        _add_content(rows, best, whose)
-    return ok({"memories": rows, "resources": [], "skills": [], "total": len(rows)}, known.clock)
+        _add_content(rows, best, whose, past(body.as_of, known.clock))
+    result = {"memories": rows, "resources": [], "skills": [], "total": len(rows)}
+    return ok({**result, **({"not_kept": found[0][1]} if body.as_of else {})}, known.clock)
 
 
 @router.post("/api/v1/search/search")
-@answers(Found, InvalidUri, NotFound, Unimplemented)
+@answers(Found, FailedPrecondition, InvalidUri, NotFound, Unimplemented)
 def search(body: Find) -> dict[str, Any]:
     """The same as find: a session's id adds its live messages to what is searched, it does not change the query."""
     return find(body)
@@ -125,6 +136,7 @@ def _query(body: Find, kind: Literal["memory", "message"], whose: User) -> Query
         scope=_scope(body.targets, whose),
         since=_time(body.since),
         until=_time(body.until),
+        as_of=past(body.as_of, library().clock),
         filters=body.filter,
     )
 
@@ -152,22 +164,24 @@ def _scope(targets: Iterable[str], whose: User) -> Scope:
     return Scope(frozenset(directories), None if everything else frozenset(sessions), peer)
 
 
-def _add_content(rows: list[dict[str, Any]], hits: list[Hit], whose: User) -> None:
+def _add_content(rows: list[dict[str, Any]], hits: list[Hit], whose: User, then: datetime | None) -> None:
     """Puts whole memories beside their lines, best first, while they fit into the answer."""
     room = MAX_ANSWER_BYTES
     texts: dict[str, str] = {}
     for row, hit in zip(rows, hits, strict=True):
         path = hit.document.group
         if row["context_type"] == "memory":
-            texts.setdefault(path, _text(whose, path))
+            texts.setdefault(path, _text(whose, path, then))
             room -= len(texts[path].encode())
             if room >= 0 and texts[path]:
                 row["content"] = texts[path]
 
 
-def _text(whose: User, path: str) -> str:
+def _text(whose: User, path: str, then: datetime | None) -> str:
+    known = library()
     try:
-        return memory.read(library(), whose, path).body
+        found = read_at(known, whose, path, then) if then else memory.read(known, whose, path)
+        return found.body
     except NotFound:
         return ""
 
