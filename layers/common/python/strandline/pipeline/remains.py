@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.events import session_deleted
+from strandline.domain.gravestone import deleted_at
 from strandline.domain.times import parse
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages
@@ -100,11 +101,12 @@ def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], all
 
 
 def _told(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:
-    """While there is a gravestone: without one, its user may have been erased since, journal and all."""
+    """While there is a gravestone, or a successor that knows of one: without, its user may have been erased since,
+    journal and all."""
     found = services.heads.read(head_key(whose))
-    buried_at = found.value.buried_at if found and found.value.incarnation == whose.incarnation else None
-    if buried_at is not None:
-        announce(services, session_deleted(whose, at=buried_at))
+    at = deleted_at(found.value) if found else None
+    if at is not None:
+        announce(services, session_deleted(whose, at=at))
     return True
 
 

@@ -1,0 +1,131 @@
+"""What the clients of a run do: a few fixed scenarios, and any number of others that follow from a seed."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from strandline.storage.layout import User
+from tests.sim import workers
+from tests.sim.clients import Client
+from tests.sim.world import World
+
+ALICE = User("acme", "alice")
+RIVAL = User("rival", "alice")
+"""Another account's user of the same name."""
+
+Scenario = Callable[[World], None]
+Op = Callable[[Client], None]
+
+
+def act(world: World, name: str, owner: User, ops: Sequence[Op]) -> None:
+    """An actor that does these one after the other."""
+    client = Client(world, name, owner)
+
+    def live() -> None:
+        for op in ops:
+            op(client)
+        world.clients.discard(name)
+
+    world.clients.add(name)
+    world.scheduler.spawn(name, live)
+
+
+def _in_turn(*ops: Op) -> Scenario:
+    """One client of Alice's, which lets the queues run empty after each request; and two ticks of the schedule."""
+
+    def play(world: World) -> None:
+        act(world, "ann", ALICE, [step for op in ops for step in (op, Client.rest)])
+        workers.ticks(world, 2)
+
+    return play
+
+
+def _two_tenants(world: World) -> None:
+    """The same session and user name in two accounts, at once."""
+    for name, owner in (("ann", ALICE), ("eve", RIVAL)):
+        act(world, name, owner, [lambda c: c.append("s", 2), lambda c: c.commit("s"), lambda c: c.read("s")])
+
+
+FIXED: Mapping[str, Scenario] = {
+    "append": _in_turn(
+        lambda c: c.create("s"),
+        lambda c: c.append("s", 2),
+        lambda c: c.append("s", 3),
+        lambda c: c.append_keyed("s", 2),
+        lambda c: c.append("s", 3),
+        lambda c: c.append("t", of_tool=True),
+        lambda c: c.read("s"),
+        lambda c: c.context("s"),
+    ),
+    "ingest": _in_turn(
+        lambda c: c.ingest("s", 2),
+        lambda c: c.ingest("s", 3),
+        lambda c: c.read("s"),
+    ),
+    "commit": _in_turn(
+        lambda c: c.append("s", 3),
+        lambda c: c.commit("s", keep=1, keyed=True),
+        lambda c: c.append("s", of_tool=True),
+        lambda c: c.context("s"),
+        lambda c: c.commit_later("s"),
+        lambda c: c.read("s"),
+    ),
+    "delete": _in_turn(
+        lambda c: c.append("s", 2),
+        lambda c: c.append("s", of_tool=True),
+        lambda c: c.commit("s"),
+        lambda c: c.delete("s"),
+        lambda c: c.append("s"),
+        lambda c: c.read("s"),
+        lambda c: c.delete("s"),
+    ),
+    "two tenants": _two_tenants,
+}
+"""Every call of these is tried with every fault."""
+
+
+def by_chance(seed: int) -> Scenario:
+    """Two to four clients with two to five requests each; sometimes time jumps."""
+
+    def play(world: World) -> None:
+        chance = random.Random(f"scenario {seed}")
+        deleting = chance.random() < 0.4
+        for n in range(chance.randint(2, 4)):
+            owner = RIVAL if n == 3 or chance.random() < 0.2 else ALICE
+            ops = [_any(chance, deleting=deleting) for _ in range(chance.randint(2, 5))]
+            act(world, f"c{n}", owner, ops)
+        workers.ticks(world, chance.choice((0, 1, 3)))
+        for _ in range(chance.choice((0, 0, 0, 1, 2))):
+            seconds = 10 ** chance.uniform(0, 5)
+            world.scheduler.spawn("time", partial(_jump, world, chance.randint(20, 300), seconds))
+
+    return play
+
+
+def _jump(world: World, steps: int, seconds: float) -> None:
+    for _ in range(steps):
+        world.scheduler.point()
+    world.jump(seconds)
+
+
+def _any(chance: random.Random, *, deleting: bool) -> Op:
+    """One request, to one of two sessions. Twins only where nobody deletes: a request that is repeated after that
+    begins a new life, as it should."""
+    name = chance.choice("ab")
+    twin = not deleting and chance.random() < 0.2
+    ops: list[tuple[int, Op]] = [
+        (5, lambda c: c.append(name, twin=twin)),
+        (3, lambda c: c.append(name, 3, twin=twin)),
+        (2, lambda c: c.append_keyed(name, 2, twin=twin)),
+        (1, lambda c: c.append(name, of_tool=True, twin=twin)),
+        (3, lambda c: c.ingest(name, 2)),
+        (3, lambda c: c.commit(name, chance_keep)),
+        (1, lambda c: c.commit(name, keyed=True)),
+        (1, lambda c: c.commit_later(name, chance_keep)),
+        (2, lambda c: c.read(name)),
+        (2, lambda c: c.context(name)),
+        (1, lambda c: c.create(name)),
+        (4 if deleting else 0, lambda c: c.delete(name)),
+    ]
+    chance_keep = chance.choice((0, 0, 1, 2))
+    return chance.choices([op for _, op in ops], [weight for weight, _ in ops])[0]

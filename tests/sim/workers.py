@@ -1,0 +1,210 @@
+"""The other end of the queues, and the schedule: what AWS does to call the functions, and what `entry` does in them.
+
+Each poller takes a batch, has a function handle it, and deletes what did not fail. What failed, or was with a function
+that died, comes back by itself.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from strandline.domain.contracts import AppendRequested, CommitRequested, EraseRequested, ExtractRequested
+from strandline.domain.errors import NotFound
+from strandline.entry.batch import give_up_or_raise, reason
+from strandline.pipeline.append import AppendRequest
+from strandline.pipeline.commit import run_commit
+from strandline.pipeline.erase import run_erase, trouble
+from strandline.pipeline.extract import run_extract
+from strandline.pipeline.ingest import run_ingest
+from strandline.pipeline.library import Library
+from strandline.pipeline.merge import run_merge
+from strandline.pipeline.sweep import run_sweep
+from strandline.ports import StoreError
+from strandline.storage.layout import Life, User
+from tests.fakes import Delivery
+from tests.sim.history import Failed, Overlapped
+from tests.sim.queues import TimedQueue
+from tests.sim.world import NoAnswer, World
+
+Failures = list[Delivery]
+Handler = Callable[[World, Library, Sequence[Delivery]], Failures]
+
+TICK = 60
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Which function a queue calls, with at most how many messages."""
+
+    function: str
+    batch: int
+    handle: Handler
+
+
+def start(world: World, pollers: int = 2) -> None:
+    """Pollers of every queue. They go on for ever."""
+    for name, stage in STAGES.items():
+        for number in range(pollers):
+            world.scheduler.spawn(f"{name}{number}", partial(_poll, world, name, stage))
+
+
+def _poll(world: World, name: str, stage: Stage) -> None:
+    queue, port = world.queues[name], world.ports[name]
+    while True:
+        if not queue.has_any():
+            world.scheduler.wait(queue)
+            continue
+        batch: list[Delivery] = []
+        with suppress(StoreError):
+            batch = port.receive(stage.batch)
+        if batch:
+            _deliver(world, stage, port, batch)
+
+
+def _deliver(world: World, stage: Stage, port: Any, batch: Sequence[Delivery]) -> None:
+    try:
+        failures = world.invoke(stage.function, lambda library: stage.handle(world, library, batch))
+    except NoAnswer:
+        return
+    for delivery in batch:
+        if delivery not in failures:
+            with suppress(StoreError):
+                port.done(delivery)
+
+
+def _each(
+    world: World, function: str, batch: Sequence[Delivery], work: Callable[[Delivery], object]
+) -> Failures:
+    """What raised; `entry.batch.each` as it concerns the queue."""
+    failures = []
+    for delivery in batch:
+        try:
+            work(delivery)
+        except Exception:  # noqa: BLE001 - whatever it is, the message comes again
+            world.history.append(Failed(world.scheduler.step, function))
+            failures.append(delivery)
+    return failures
+
+
+def _record(delivery: Delivery) -> Mapping[str, Any]:
+    return {"attributes": {"ApproximateReceiveCount": str(delivery.received)}, "messageId": "m"}
+
+
+# ---- the functions
+
+
+def _ingest(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+    failures: Failures = []
+    groups: dict[str, list[Delivery]] = {}
+    for delivery in batch:
+        groups.setdefault(delivery.group, []).append(delivery)
+    for group in groups.values():
+        outcomes = run_ingest(library, [_append_request(world, d) for d in group])
+        for delivery, outcome in zip(group, outcomes, strict=True):
+            if outcome is not None:
+                failures.append(delivery)
+    return failures
+
+
+def _append_request(world: World, delivery: Delivery) -> AppendRequest:
+    wanted: AppendRequested = delivery.message  # type: ignore[assignment]
+    queue = world.queues["ingest"]
+    return AppendRequest(
+        User(wanted.account_id, wanted.user_id),
+        wanted.session_id,
+        wanted.messages,
+        repeat_key=wanted.idempotency_key or queue.id_of(delivery),
+        sent_at=world.at(queue.sent_at(delivery)),
+    )
+
+
+def _commit(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+    def commit(delivery: Delivery) -> None:
+        request: CommitRequested = delivery.message  # type: ignore[assignment]
+        with suppress(NotFound):
+            run_commit(library, request.session, request.keep_recent_count)
+
+    return _each(world, "commit", batch, commit)
+
+
+def _extract(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+    def extract(delivery: Delivery) -> None:
+        request: ExtractRequested = delivery.message  # type: ignore[assignment]
+        archive = Life(request.session).archive(request.archive)
+        world.actor.context.archive = archive
+        if any(other.archive == archive for other in world.running("extract")):
+            world.history.append(Overlapped(world.scheduler.step, "extract"))
+        try:
+            run_extract(library, request, delivery.received)
+        except Exception as error:  # noqa: BLE001 - raised again, or the archive has failed
+            give_up_or_raise(library, _record(delivery), request, "extract", error)
+
+    return _each(world, "extract", batch, extract)
+
+
+def _merge(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+    outcomes = _merged(library, [d.message for d in batch])
+    found = dict(zip(batch, outcomes, strict=True))
+
+    def end(delivery: Delivery) -> None:
+        error = found[delivery]
+        if error is not None:
+            give_up_or_raise(library, _record(delivery), delivery.message, "merge", error)  # type: ignore[arg-type]
+
+    return _each(world, "merge", batch, end)
+
+
+def _merged(library: Library, requests: Sequence[Any]) -> Sequence[Exception | None]:
+    with suppress(Exception):
+        return run_merge(library, requests)
+    return [_alone(library, request) for request in requests]
+
+
+def _alone(library: Library, request: Any) -> Exception | None:
+    try:
+        return run_merge(library, [request])[0]
+    except Exception as error:  # noqa: BLE001 - it is this request's outcome
+        return error
+
+
+def _erase(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+    def erase(delivery: Delivery) -> None:
+        request: EraseRequested = delivery.message  # type: ignore[assignment]
+        try:
+            run_erase(library, request)
+        except Exception as error:
+            if delivery.received >= library.rules.max_receives:
+                trouble(library, request, reason(error))
+            raise
+
+    return _each(world, "erase", batch, erase)
+
+
+STAGES: Mapping[str, Stage] = {
+    "ingest": Stage("append", 10, _ingest),
+    "commit": Stage("commit", 10, _commit),
+    "extract": Stage("extract", 1, _extract),
+    "merge": Stage("merge", 10, _merge),
+    "erase": Stage("erase", 1, _erase),
+}
+
+
+# ---- the schedule
+
+
+def sweep(world: World) -> None:
+    """One tick. A sweep that died or failed is not repeated: the next one comes anyway."""
+    with suppress(NoAnswer):
+        world.invoke("sweep", run_sweep)
+
+
+def ticks(world: World, count: int) -> None:
+    """That many ticks, a minute apart, each in an actor of its own: two may overlap."""
+    for number in range(count):
+        world.scheduler.at(TICK * (number + 1), partial(_tick, world, number))
+
+
+def _tick(world: World, number: int) -> None:
+    world.scheduler.spawn(f"sweep{number}", partial(sweep, world))
