@@ -9,10 +9,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format openapi fuzz bench build deploy lock clean
+.PHONY: help setup run test check format openapi fuzz sim bench build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | format | openapi | fuzz | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | format | openapi | fuzz | sim | bench | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -63,6 +63,10 @@ fuzz: export PYTHONPATH := $(CURDIR)
 fuzz: setup
 	$(BIN)/schemathesis --config-file infra/openapi/schemathesis.toml run infra/openapi.json \
 	  -H "X-API-Key: $(STRANDLINE_KEY)" -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
+
+# a million schedules; SEED=4711 or SEED='commit/17/lost' shows one, SEEDS=5000:60000 runs some
+sim: setup
+	$(BIN)/python -m tests.sim $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),'$(SEED)')
 
 bench: setup
 	$(BIN)/python -m tests.perf

@@ -1,8 +1,8 @@
 """`make sim`: a million runs, or one of them with everything that happened in it.
 
-    python -m tests.sim                         seeds 0 to 999,999, in as many processes as there are cores
-    python -m tests.sim --seeds 5000:60000      some of them
-    python -m tests.sim 4711 'commit/17/lost'   these, step by step
+python -m tests.sim                         seeds 0 to 999,999, in as many processes as there are cores
+python -m tests.sim --seeds 5000:60000      some of them
+python -m tests.sim 4711 'commit/17/lost'   these, step by step
 """
 
 import argparse
@@ -63,7 +63,7 @@ def _show(name: str) -> int:
     case = cases.of(name)
     try:
         world, error = case.run(), None
-    except BaseException as found:
+    except Exception as found:  # noqa: BLE001 - whatever it is, what came before it is shown
         world, error = found.world, found  # type: ignore[attr-defined]
     for line in told(world):
         print(line)
@@ -73,7 +73,7 @@ def _show(name: str) -> int:
 
 def told(world: World) -> Iterator[str]:
     """A run, line by line."""
-    for call, fault in world.calls:
+    for call, fault in world.network.calls:
         wrong = f"    <<< {fault}" if fault else ""
         yield f"{call.number:5} {call.at:9.2f}s  {call.actor:14} {call.site:18} {call.what}{wrong}"
     yield ""

@@ -52,7 +52,7 @@ def _fixed(name: str) -> Case:
 
 def matrix(scenario: str) -> Iterator[str]:
     """Every fault at every call of a fixed scenario, by what is called when nothing goes wrong."""
-    for call, _ in of(scenario).run().calls:
+    for call, _ in of(scenario).run().network.calls:
         yield from (f"{scenario}/{call.number}/{kind}" for kind in call.kinds)
 
 
@@ -61,7 +61,9 @@ def pairs(scenario: str, count: int, seed: int = 0) -> Iterator[str]:
     chance = random.Random(f"pairs {scenario} {seed}")
     single = [name.split("/")[1:] for name in matrix(scenario)]
     for _ in range(count):
-        first, second = sorted((chance.choice(single), chance.choice(single)), key=lambda fault: int(fault[0]))
+        first, second = sorted(
+            (chance.choice(single), chance.choice(single)), key=lambda fault: int(fault[0])
+        )
         yield "/".join((scenario, *first, *second))
 
 

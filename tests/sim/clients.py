@@ -62,7 +62,7 @@ class Client:
 
     def _heard(self, function: str) -> bool:
         try:
-            self.world.call("client.answer", function, lambda: None)
+            self.world.network.call("client.answer", function, lambda: None)
         except Ambiguous:
             return False
         return True
@@ -118,9 +118,7 @@ class Client:
         world.history.append(history.Acked(*of, receipts, at, ids, texts))
 
     def _note_attempt(self, name: str, ids: Sequence[str], texts: Sequence[str]) -> None:
-        self.world.history.append(
-            history.Attempted(self.owner, name, ids, self.world.scheduler.step, texts)
-        )
+        self.world.history.append(history.Attempted(self.owner, name, ids, self.world.scheduler.step, texts))
 
     def _unheard(self, function: str, work: Callable[[Library], object]) -> None:
         try:
@@ -186,7 +184,9 @@ class Client:
 
     def context(self, name: str) -> None:
         """What a model would see of it."""
-        self._look(name, lambda library: context.run_context(library, self.owner, name).messages, history.Seen)
+        self._look(
+            name, lambda library: context.run_context(library, self.owner, name).messages, history.Seen
+        )
 
     def _look(
         self,
@@ -228,4 +228,3 @@ class Client:
             self.world.history.append(history.Deleted(self.owner, name, before, started, ended))
         for incarnation in self.world.born(self.owner, name, started):  # it may have been any of these
             self.world.history.append(history.Deleted(self.owner, name, incarnation, started, None))
-

@@ -1,15 +1,15 @@
 """What can go wrong at a call to the outside, and which of it does.
 
-    fails            no answer, and nothing has happened
-    lost             it has happened, but there is no answer
-    late             no answer; it happens some steps later, unless time jumps: then it may never
-    killed before    the function is gone; what it was about to do has not happened
-    killed after     the function is gone; what it did last has happened
-    doubled          it happens twice; the first answer counts
-    resent           it happens twice; the second answer counts
-    slow down        nothing has happened, and the store refuses the next calls too (503)
-    contended        refused for now (409)
-    delivered twice  a queue hands the same message to somebody else as well
+fails            no answer, and nothing has happened
+lost             it has happened, but there is no answer
+late             no answer; it happens some steps later, unless time jumps: then it may never
+killed before    the function is gone; what it was about to do has not happened
+killed after     the function is gone; what it did last has happened
+doubled          it happens twice; the first answer counts
+resent           it happens twice; the second answer counts
+slow down        nothing has happened, and the store refuses the next calls too (503)
+contended        refused for now (409)
+delivered twice  a queue hands the same message to somebody else as well
 """
 
 import random
@@ -39,8 +39,8 @@ _OTHERS: Mapping[str, Sequence[str]] = {
 }
 _OF_QUEUES: Mapping[str, Sequence[str]] = {
     "send": _WRITE,
-    "receive": ("lost", "delivered twice"),
-    "done": ("fails", "lost", "late"),
+    "delete": ("fails", "lost", "late"),
+    "take": ("lost", "delivered twice"),
 }
 
 
@@ -66,6 +66,10 @@ class Call:
     site: str
     what: str
     by_function: bool
+
+    @property
+    def store(self) -> str:
+        return self.site.partition(".")[0]
 
     @property
     def kinds(self) -> Sequence[str]:

@@ -51,13 +51,13 @@ def _play(world: World, scenario: Scenario) -> None:
     workers.start(world)
     scenario(world)
     world.scheduler.run(lambda: not world.clients)
-    world.heal()
+    world.network.heal()
     world.scheduler.run()
     for _ in range(ROUNDS):
         due = world.next_due()
         if due is None:
             break
-        world.jump(max(due - world.scheduler.now, 0) + 2)
+        world.network.jump(max(due - world.scheduler.now, 0) + 2)
         world.scheduler.spawn("healing sweep", lambda: workers.sweep(world))
         world.scheduler.run()
     check(world.objects, world.items, world.queues, world.history)

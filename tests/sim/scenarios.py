@@ -105,7 +105,7 @@ def by_chance(seed: int) -> Scenario:
 def _jump(world: World, steps: int, seconds: float) -> None:
     for _ in range(steps):
         world.scheduler.point()
-    world.jump(seconds)
+    world.network.jump(seconds)
 
 
 def _any(chance: random.Random, *, deleting: bool) -> Op:

@@ -13,18 +13,23 @@ PAIRS = 150
 @pytest.mark.parametrize("scenario", FIXED)
 def test_without_a_fault_everything_is_as_promised(scenario: str) -> None:
     world = cases.of(scenario).run()
-    assert all(fault is None for _, fault in world.calls)
+    assert all(fault is None for _, fault in world.network.calls)
 
 
 def test_together_they_call_everything_that_can_go_wrong() -> None:
-    sites = {call.site for scenario in FIXED for call, _ in cases.of(scenario).run().calls}
-    queues = {f"{name}.{done}" for name in ("ingest", "commit", "extract", "merge", "erase") for done in QUEUE}
+    sites = {call.site for scenario in FIXED for call, _ in cases.of(scenario).run().network.calls}
+    queues = {
+        f"{name}.{done}" for name in ("ingest", "commit", "extract", "merge", "erase") for done in QUEUE
+    }
     assert sites == queues | CALLS
 
 
-QUEUE = ("send", "receive", "done")
+QUEUE = ("send", "take", "delete")
 CALLS = {
-    *(f"objects.{operation}" for operation in ("get", "get_unless", "put", "list", "versions_below", "erase")),
+    *(
+        f"objects.{operation}"
+        for operation in ("get", "get_unless", "put", "list", "versions_below", "erase")
+    ),
     "objects.delete",
     *(f"items.{operation}" for operation in ("get", "put", "update", "delete", "query")),
     "bus.put",

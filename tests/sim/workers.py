@@ -6,7 +6,7 @@ that died, comes back by itself.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,13 +23,12 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.sweep import run_sweep
 from strandline.ports import StoreError
 from strandline.storage.layout import Life, User
-from tests.fakes import Delivery
 from tests.sim.history import Failed, Overlapped
-from tests.sim.queues import TimedQueue
+from tests.sim.queues import Letter
 from tests.sim.world import NoAnswer, World
 
-Failures = list[Delivery]
-Handler = Callable[[World, Library, Sequence[Delivery]], Failures]
+Failures = list[Letter]
+Handler = Callable[[World, Library, Sequence[Letter]], Failures]
 
 TICK = 60
 
@@ -56,102 +55,99 @@ def _poll(world: World, name: str, stage: Stage) -> None:
         if not queue.has_any():
             world.scheduler.wait(queue)
             continue
-        batch: list[Delivery] = []
+        batch: list[Letter] = []
         with suppress(StoreError):
-            batch = port.receive(stage.batch)
+            batch = port.take(stage.batch)
         if batch:
             _deliver(world, stage, port, batch)
 
 
-def _deliver(world: World, stage: Stage, port: Any, batch: Sequence[Delivery]) -> None:
+def _deliver(world: World, stage: Stage, port: Any, batch: Sequence[Letter]) -> None:
     try:
         failures = world.invoke(stage.function, lambda library: stage.handle(world, library, batch))
     except NoAnswer:
         return
-    for delivery in batch:
-        if delivery not in failures:
+    for letter in batch:
+        if letter not in failures:
             with suppress(StoreError):
-                port.done(delivery)
+                port.delete(letter)
 
 
-def _each(
-    world: World, function: str, batch: Sequence[Delivery], work: Callable[[Delivery], object]
-) -> Failures:
+def _each(world: World, function: str, batch: Sequence[Letter], work: Callable[[Letter], object]) -> Failures:
     """What raised; `entry.batch.each` as it concerns the queue."""
     failures = []
-    for delivery in batch:
+    for letter in batch:
         try:
-            work(delivery)
+            work(letter)
         except Exception:  # noqa: BLE001 - whatever it is, the message comes again
             world.history.append(Failed(world.scheduler.step, function))
-            failures.append(delivery)
+            failures.append(letter)
     return failures
 
 
-def _record(delivery: Delivery) -> Mapping[str, Any]:
-    return {"attributes": {"ApproximateReceiveCount": str(delivery.received)}, "messageId": "m"}
+def _record(letter: Letter) -> Mapping[str, Any]:
+    return {"attributes": {"ApproximateReceiveCount": str(letter.received)}, "messageId": "m"}
 
 
 # ---- the functions
 
 
-def _ingest(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
+def _ingest(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
     failures: Failures = []
-    groups: dict[str, list[Delivery]] = {}
-    for delivery in batch:
-        groups.setdefault(delivery.group, []).append(delivery)
+    groups: dict[str, list[Letter]] = {}
+    for letter in batch:
+        groups.setdefault(letter.group, []).append(letter)
     for group in groups.values():
-        outcomes = run_ingest(library, [_append_request(world, d) for d in group])
-        for delivery, outcome in zip(group, outcomes, strict=True):
+        outcomes = run_ingest(library, [_append_request(world, letter) for letter in group])
+        for letter, outcome in zip(group, outcomes, strict=True):
             if outcome is not None:
-                failures.append(delivery)
+                failures.append(letter)
     return failures
 
 
-def _append_request(world: World, delivery: Delivery) -> AppendRequest:
-    wanted: AppendRequested = delivery.message  # type: ignore[assignment]
-    queue = world.queues["ingest"]
+def _append_request(world: World, letter: Letter) -> AppendRequest:
+    wanted: AppendRequested = letter.message
     return AppendRequest(
         User(wanted.account_id, wanted.user_id),
         wanted.session_id,
         wanted.messages,
-        repeat_key=wanted.idempotency_key or queue.id_of(delivery),
-        sent_at=world.at(queue.sent_at(delivery)),
+        repeat_key=wanted.idempotency_key or letter.id,
+        sent_at=world.at(letter.sent_at),
     )
 
 
-def _commit(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
-    def commit(delivery: Delivery) -> None:
-        request: CommitRequested = delivery.message  # type: ignore[assignment]
+def _commit(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
+    def commit(letter: Letter) -> None:
+        request: CommitRequested = letter.message
         with suppress(NotFound):
             run_commit(library, request.session, request.keep_recent_count)
 
     return _each(world, "commit", batch, commit)
 
 
-def _extract(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
-    def extract(delivery: Delivery) -> None:
-        request: ExtractRequested = delivery.message  # type: ignore[assignment]
+def _extract(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
+    def extract(letter: Letter) -> None:
+        request: ExtractRequested = letter.message
         archive = Life(request.session).archive(request.archive)
         world.actor.context.archive = archive
         if any(other.archive == archive for other in world.running("extract")):
             world.history.append(Overlapped(world.scheduler.step, "extract"))
         try:
-            run_extract(library, request, delivery.received)
+            run_extract(library, request, letter.received)
         except Exception as error:  # noqa: BLE001 - raised again, or the archive has failed
-            give_up_or_raise(library, _record(delivery), request, "extract", error)
+            give_up_or_raise(library, _record(letter), request, "extract", error)
 
     return _each(world, "extract", batch, extract)
 
 
-def _merge(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
-    outcomes = _merged(library, [d.message for d in batch])
+def _merge(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
+    outcomes = _merged(library, [letter.message for letter in batch])
     found = dict(zip(batch, outcomes, strict=True))
 
-    def end(delivery: Delivery) -> None:
-        error = found[delivery]
+    def end(letter: Letter) -> None:
+        error = found[letter]
         if error is not None:
-            give_up_or_raise(library, _record(delivery), delivery.message, "merge", error)  # type: ignore[arg-type]
+            give_up_or_raise(library, _record(letter), letter.message, "merge", error)
 
     return _each(world, "merge", batch, end)
 
@@ -169,13 +165,13 @@ def _alone(library: Library, request: Any) -> Exception | None:
         return error
 
 
-def _erase(world: World, library: Library, batch: Sequence[Delivery]) -> Failures:
-    def erase(delivery: Delivery) -> None:
-        request: EraseRequested = delivery.message  # type: ignore[assignment]
+def _erase(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
+    def erase(letter: Letter) -> None:
+        request: EraseRequested = letter.message
         try:
             run_erase(library, request)
         except Exception as error:
-            if delivery.received >= library.rules.max_receives:
+            if letter.received >= library.rules.max_receives:
                 trouble(library, request, reason(error))
             raise
 

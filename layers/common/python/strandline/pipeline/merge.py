@@ -7,13 +7,15 @@ commit point   CAS PUT per memory file, then create-once PUT of the archive's di
 on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
                what follows it is made sure of
 on crash       the message comes again: files that have absorbed the extraction stay, the others follow. A diff whose
-               files were written before the crash is told from the files: what they are without this extraction
+               files were written before the crash is told from the files: what they are without this extraction. Should
+               it never come again, a due marker makes the sweep bring the index in step with the files
 isolation      each archive has its own diff, result and failure; a file that cannot be written holds back only the
                archives with lines for it
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -36,9 +38,12 @@ from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
+from strandline.ports import StoreError
+from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, User, user_of
+from strandline.storage.layout import Life, User, user_of, user_ref
 from strandline.storage.once import fetch, write_once
+from strandline.storage.records import Due
 from strandline.storage.revisions import written
 
 
@@ -138,14 +143,33 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     for job in jobs:
         for addition in job.candidates.additions():
             additions.setdefault(addition.path, []).append((job, addition))
-    known: dict[str, Memory | None] = {}
-    for path in sorted(additions):
-        known.update(_write_file(services, owner, path, additions[path]))
-    if known:
-        reindex(services, owner, known, base=base, known=known)
+    with _behind_the_files(services, owner, sorted(additions)) as known:
+        for path in sorted(additions):
+            known.update(_write_file(services, owner, path, additions[path]))
+        if known:
+            reindex(services, owner, known, base=base, known=known)
     index_messages(services, owner, dict(_documents(services, jobs)))
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
+
+
+@contextmanager
+def _behind_the_files(
+    services: Library, owner: User, paths: Sequence[str]
+) -> Iterator[dict[str, Memory | None]]:
+    """The files as they are written, for the index. A due marker makes the sweep look at all of them, should the index
+    not come so far: the request is not repeated for ever, least of all when its session is deleted meanwhile."""
+    known: dict[str, Memory | None] = {}
+    if not paths:
+        yield known
+        return
+    mark = Due(services.due_at(), "reindex", user_ref(owner), path="\n".join(paths))
+    with answered("the table did not answer; no memory was written"):
+        services.due.put(mark)
+    yield known
+    if len(known) == len(paths):  # of the others it is not known whether they have been written
+        with suppress(StoreError):
+            services.due.remove(mark)
 
 
 def _write_file(

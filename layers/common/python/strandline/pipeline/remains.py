@@ -61,8 +61,18 @@ def erase_life(services: Library, whose: SessionRef, allowed: Allowance, into: E
 def _found_lines(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:
     forget_messages(services, user_of(whose), whose.incarnation)
     forget_vectors(services, user_of(whose), "messages")
-    services.sessions.forget(whose)
+    _list_line(services, whose)
     return True
+
+
+def _list_line(services: Library, whose: SessionRef) -> None:
+    """The session list shows a successor, whoever wrote the line last, and nothing where there is none."""
+    found = services.heads.read(head_key(whose))
+    if found is not None and not found.value.buried_at:
+        services.sessions.mend(found.value)
+        return
+    long_ago = services.clock.now() - timedelta(seconds=services.rules.heal_seconds)
+    services.sessions.forget(whose, begun_before=long_ago)
 
 
 def _tasks(services: Library, whose: SessionRef, counts: Counter[str], _allowed: Allowance) -> bool:

@@ -11,7 +11,7 @@ on crash       a marker is put at its new time before it is removed from the old
                                 While its task moves on (a model reads a long archive), it is only looked at again
              ended            → its task and the session list are made to agree with it; marker removed
              session deleted  → marker removed
-    reindex  → the file's index entry is made to agree with it, the change is told of; marker removed
+    reindex  → the index entries of the files are made to agree with them, an edit is told of; marker removed
     announce → the event is published; marker removed
     bury     session lives    → it was not deleted after all: left alone, marker removed
              deleted          → EraseRequested, now and a day after, when nothing late can land any more and the
@@ -167,9 +167,9 @@ def _erase(services: Library, due: Due, _now: datetime) -> None:
 def _reindex(services: Library, due: Due, _now: datetime) -> None:
     owner = user_of(due.session)
     base = services.indexes.read(owner.index("memories"))
-    there = read_file(services, owner, due.path)
-    reindex(services, owner, [due.path], base=base, known={due.path: there})
-    happening = edit_seen(due, there)
+    there = {path: read_file(services, owner, path) for path in due.path.split("\n")}
+    reindex(services, owner, there, base=base, known=there)
+    happening = edit_seen(due, there.get(due.path))
     if happening is not None:
         _tell(services, happening)
     services.due.remove(due)

@@ -64,13 +64,17 @@ class Sessions:
         if (line.get("incarnation"), line.get("commit_count")) != (head.incarnation, head.commit_count):
             self.note(head)
 
-    def forget(self, whose: SessionRef) -> None:
-        """Takes the line of this life of a session out; that of its successor stays."""
-        user = User(whose.account_id, whose.user_id)
-        with suppress(ConditionFailed):
-            self._items.delete(
-                _sessions(user), encode(whose.session_id), when={"incarnation": whose.incarnation}
-            )
+    def forget(self, whose: SessionRef, *, begun_before: datetime) -> None:
+        """Takes the line of this life of a deleted session out, or that of a life which was to follow it, should have
+        begun before that time, and is not there; that of its successor stays."""
+        pk, sk = _sessions(User(whose.account_id, whose.user_id)), encode(whose.session_id)
+        line = self._items.get(pk, sk)
+        if line is None:
+            return
+        incarnation = line["incarnation"]
+        if incarnation == whose.incarnation or line["created_at"] < stamp(begun_before):
+            with suppress(ConditionFailed):
+                self._items.delete(pk, sk, when={"incarnation": incarnation})
 
     def page(self, user: User, *, after: str | None, limit: int, newest_first: bool) -> Page:
         """Sessions in order of creation, from behind `after`."""
@@ -206,9 +210,10 @@ Kind = Literal["announce", "heal", "bury", "reindex", "erase"]
 @dataclass(frozen=True)
 class Due:
     """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), an event that the
-    bus may not have (`announce`), a memory whose index entry may be behind (`reindex`; `path` names it, `event` is what
-    to tell of it), or the erasure of a user or an account (`erase`). Of the latter three the session is empty, of an
-    account the user too. `event` is a Happening as a dict, and may name who has put the marker, so that nobody removes
+    bus may not have (`announce`), memories whose index entries may be behind (`reindex`; `path` names one a line, of
+    an edit just one, and `event` is what to tell of it), or the erasure of a user or an account (`erase`). Of the
+    latter three the session is empty, of an account the user too. `event` is a Happening as a dict, and may name who
+    has put the marker, so that nobody removes
     another's."""
 
     at: str

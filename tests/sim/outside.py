@@ -1,0 +1,73 @@
+"""The ports as the functions have them: each of their calls goes by the network, which hears what it is about."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from strandline.domain.extraction import Extraction, Transcript
+from strandline.ports import Clock, Condition
+from tests.fakes import MemoryObjects
+from tests.pipeline.models import Echo
+from tests.sim.scheduler import Scheduler
+
+_INCARNATION = re.compile(rb'"incarnation":"([^"]+)"')
+
+
+class Port:
+    """Any port: each of its calls goes through `call`, as `name.operation`."""
+
+    def __init__(self, name: str, inner: object, call: Callable[[str, str, Callable[[], Any]], Any]) -> None:
+        self._name = name
+        self._inner = inner
+        self._call = call
+
+    def __getattr__(self, operation: str) -> Any:
+        site, method = f"{self._name}.{operation}", getattr(self._inner, operation)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return self._call(site, _what(args), lambda: method(*args, **kwargs))
+
+        setattr(self, operation, called)
+        return called
+
+    def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
+        listed = self._call("objects.list", prefix, lambda: list(self._inner.keys(prefix, after=after)))  # type: ignore[attr-defined]
+        yield from listed
+
+
+def _what(args: tuple[Any, ...]) -> str:
+    """What a call is about, for a trace."""
+    first = args[0] if args else ""
+    if isinstance(first, dict):
+        return f"{first['pk']} {first['sk']}"
+    if len(args) > 1 and isinstance(args[1], str):
+        return f"{first} {args[1]}"
+    return first if isinstance(first, str) else f"{type(first).__name__}"
+
+
+class WatchedObjects(MemoryObjects):
+    """A bucket that remembers which lives each session has had, by the key of its head: (incarnation, step)."""
+
+    def __init__(self, clock: Clock, scheduler: Scheduler) -> None:
+        super().__init__(clock)
+        self.lives: dict[str, dict[str, int]] = {}
+        self._scheduler = scheduler
+
+    def _put(self, key: str, body: bytes | None, when: Condition | None) -> str:
+        etag = super()._put(key, body, when)
+        found = _INCARNATION.search(body) if body and key.endswith("/head.json") else None
+        if found:
+            self.lives.setdefault(key, {}).setdefault(found[1].decode(), self._scheduler.step)
+        return etag
+
+
+class CountedModel:
+    """Extracts as `Echo` does; `asked` hears of each call."""
+
+    def __init__(self, asked: Callable[[], object]) -> None:
+        self._asked = asked
+        self._echo = Echo()
+
+    def extract(self, transcript: Transcript) -> Extraction:
+        self._asked()
+        return self._echo.extract(transcript)
