@@ -43,7 +43,8 @@ class Route:
     @property
     def identity(self) -> str:
         """Stays as it is when functions move from file to file, for generated clients call methods by it."""
-        return f"{self.group}_{self.function.__name__.removesuffix(f'_{self.group}')}"
+        group = self.group.replace("-", "_")
+        return f"{group}_{self.function.__name__.removesuffix(f'_{group}')}"
 
     @property
     def about(self) -> str:
