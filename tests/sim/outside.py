@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from strandline.domain.extraction import Extraction, Transcript
-from strandline.ports import Clock, Condition
+from strandline.ports import Clock
 from tests.fakes import MemoryObjects
 from tests.pipeline.models import Echo
 from tests.sim.scheduler import Scheduler
@@ -53,9 +53,9 @@ class WatchedObjects(MemoryObjects):
         self.lives: dict[str, dict[str, int]] = {}
         self._scheduler = scheduler
 
-    def _put(self, key: str, body: bytes | None, when: Condition | None) -> str:
-        etag = super()._put(key, body, when)
-        found = _INCARNATION.search(body) if body and key.endswith("/head.json") else None
+    def put(self, key: str, body: bytes, **how: Any) -> str:
+        etag = super().put(key, body, **how)
+        found = _INCARNATION.search(body) if key.endswith("/head.json") else None
         if found:
             self.lives.setdefault(key, {}).setdefault(found[1].decode(), self._scheduler.step)
         return etag
