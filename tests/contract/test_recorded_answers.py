@@ -17,7 +17,8 @@ from strandline.adapters.ids import RandomIds
 from strandline.adapters.language_model import LanguageModel, Patience
 from strandline.adapters.openai_compatible import Completion, OpenAiCompatible
 from strandline.domain import rules
-from strandline.domain.candidates import Candidates, check
+from strandline.domain.admission import check
+from strandline.domain.candidates import Candidates
 from strandline.domain.extraction import Extraction, Transcript
 from strandline.domain.language_model.combine import beside
 from strandline.domain.memory_policy import MemoryPolicy

@@ -224,3 +224,20 @@ def test_an_archived_message_keeps_its_reference(service: Service, alice: Client
     service.pump()
     assert alice.get("/sessions/s/messages").result == [live]
     assert alice.get(f"/sessions/s/tool-results/{one(alice)['id']}", limit=-1).result["content"] == LONG
+
+
+def test_tools_are_counted_where_the_session_asks_for_it(service: Service, alice: Client) -> None:  # B-C6
+    def call(session: str, name: str, status: str) -> None:
+        part = {"type": "tool", "tool_id": name, "tool_name": "web_search", "tool_status": status}
+        alice.append(session, role="assistant", parts=[part])
+
+    for session, policy in (("asked", {"memory_types": ["tools"]}), ("not", None)):
+        alice.create(session, memory_policy=policy)
+        call(session, "one", "completed")
+        call(session, "two", "error")
+        alice.commit(session)
+        service.pump()
+    assert (
+        "Called: 2 <!-- = -->\nFailed: 1 <!-- = -->" in alice.memory("tools/web_search.md").result["content"]
+    )
+    assert [row["path"] for row in alice.get("/memories").result] == ["tools/web_search.md"]

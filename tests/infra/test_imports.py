@@ -18,11 +18,11 @@ BUDGETS = {
     "append": 80,
     "authorizer": 75,
     "commit": 80,
-    "extract": 95,
-    "merge": 145,
-    "sweep": 150,
-    "erase": 350,
-    "api": 350,
+    "extract": 110,
+    "merge": 175,
+    "sweep": 175,
+    "erase": 370,
+    "api": 370,
 }
 MEMORIES = {"api", "erase", "merge", "sweep"}
 HEAVY = {

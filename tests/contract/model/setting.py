@@ -11,7 +11,8 @@ from botocore.config import Config
 from strandline.adapters.bedrock import Bedrock, Inference
 from strandline.adapters.language_model import Endpoint, LanguageModel, Patience
 from strandline.adapters.openai_compatible import Completion, OpenAiCompatible
-from strandline.domain.candidates import Candidates, check
+from strandline.domain.admission import check
+from strandline.domain.candidates import Candidates
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript, Turn
 from strandline.domain.memory_policy import MemoryPolicy

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from strandline.domain import rules
-from strandline.domain.candidates import check
+from strandline.domain.admission import check
 from strandline.domain.extraction import Transcript
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import MessageIn, draft, read_line, said_at

@@ -6,7 +6,7 @@ from typing import Any
 
 from strandline.domain.extraction import Extraction, Transcript, Turn
 from strandline.domain.language_model.answer import read
-from strandline.domain.memory_types import REGISTRY
+from strandline.domain.memory_types import BY_DEFAULT
 
 AT = datetime(2023, 5, 8, 13, 56, tzinfo=timezone(timedelta(hours=2)))  # a Monday
 
@@ -28,7 +28,7 @@ TALK = transcript(
 
 def answer(**lists: Any) -> dict[str, Any]:
     """A valid answer with these lists; the others are empty."""
-    empty = {name: [] for name in REGISTRY}
+    empty = {name: [] for name in (kind.name for kind in BY_DEFAULT)}
     return {"abstract": "Ann and Bob talked.", "overview": "# Boats\n\n- Ann has one.\n", **empty, **lists}
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strandline.domain.candidates import check
+from strandline.domain.admission import check
 from strandline.domain.extraction import Extraction, Usage
 from strandline.domain.language_model.combine import beside, joined, total
 from strandline.domain.language_model.parts import MESSAGE_TOKENS, halves, span, split

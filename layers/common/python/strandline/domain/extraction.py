@@ -8,6 +8,20 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from strandline.domain.line import CONTENT
+from strandline.domain.memory_types import BY_DEFAULT, MemoryType
+
+
+class ToolCall(BaseModel):
+    """A tool that was called in a message, or its result."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tool: str
+    call: str = Field(default="", description="the same for a call and its result; may be missing")
+    failed: bool = False
+    skill: str | None = Field(default=None, description="the skill it was called for")
+
 
 class Turn(BaseModel):
     """One archived message as an extractor sees it: text only, with who said it and when."""
@@ -24,16 +38,21 @@ class Turn(BaseModel):
         default=(), description="what was found in it: `injection`, `secret:<kind>`"
     )
     at: datetime = Field(description="the message's own time, with offset; relative dates count from it")
+    tools: tuple[ToolCall, ...] = ()
 
 
 class Transcript(BaseModel):
-    """The archived messages to extract from, in seq order."""
+    """The archived messages to extract from, in seq order, and the memory types to look for."""
 
     model_config = ConfigDict(frozen=True)
 
     session_id: str
     archive: int = Field(ge=1)
     turns: tuple[Turn, ...]
+    types: tuple[MemoryType, ...] = BY_DEFAULT
+
+    def looks_for(self, memory_type: str) -> bool:
+        return any(kind.name == memory_type for kind in self.types)
 
 
 class Claim(BaseModel):
@@ -47,17 +66,50 @@ class Claim(BaseModel):
     seq_from: int = Field(ge=1)
     seq_to: int = Field(ge=1)
     quote: str = Field(min_length=1, description="verbatim text of one of the cited messages")
+    field: str = Field(default=CONTENT, description="the patch field of the memory type that it belongs to")
+    attribute: str = Field(
+        default="", max_length=60, description="what it says of its subject: `home`, `job`"
+    )
+    value: str = Field(default="", max_length=200, description="what that is now: `Oslo`; ends other values")
+
+
+class Patch(BaseModel):
+    """Lines of a memory that are to be replaced by these claims; none: they hold no longer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    search: tuple[str, ...] = Field(
+        min_length=1, max_length=50, description="texts of lines, one after the other"
+    )
+    claims: tuple[Claim, ...] = ()
+    field: str = CONTENT
+    seq_from: int = Field(ge=1)
+    seq_to: int = Field(ge=1)
+
+
+class Setting(BaseModel):
+    """A value for a field that holds no lines. Text needs a quote, a number to be added does not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    value: str | int
+    seq_from: int = Field(ge=1)
+    seq_to: int = Field(ge=1)
+    quote: str = ""
 
 
 class Proposal(BaseModel):
-    """Lines proposed for one memory file."""
+    """What is proposed for one memory file."""
 
     model_config = ConfigDict(frozen=True)
 
     memory_type: str = Field(description="a registered memory type, e.g. preferences")
     peer: str | None = Field(default=None, description="whose memory: a peer id, or None for the user")
     fields: dict[str, str] = Field(default_factory=dict, description="the type's identity fields, e.g. topic")
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    settings: tuple[Setting, ...] = ()
 
 
 class Dropped(BaseModel):

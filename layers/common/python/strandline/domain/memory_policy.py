@@ -1,18 +1,13 @@
 """What a session may be remembered by: whose memories, of which types, and whether archives get a summary."""
 
+from collections.abc import Iterable
+
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-KNOWN_TYPES = (
-    "profile",
-    "preferences",
-    "entities",
-    "events",
-    "cases",
-    "trajectories",
-    "experiences",
-    "tools",
-    "skills",
-)
+from strandline.domain.memory_types import REGISTRY, MemoryType
+
+PLANNED = ("cases", "trajectories", "experiences")
+KNOWN_TYPES = (*REGISTRY, *PLANNED)
 
 
 class Switch(BaseModel):
@@ -42,7 +37,15 @@ class MemoryPolicy(BaseModel):
         implied = ["cases", "trajectories"] if "experiences" in names else []
         return list(dict.fromkeys([*names, *implied]))
 
-    def admits(self, memory_type: str, peer: str | None) -> bool:
+    def admits(self, kind: MemoryType, peer: str | None) -> bool:
         """Whether a memory of this type, of this peer (None: the user), may be written."""
         owner = self.own if peer is None else self.peer
-        return owner.enabled and (self.memory_types is None or memory_type in self.memory_types)
+        return owner.enabled and self.looks_for(kind)
+
+    def looks_for(self, kind: MemoryType) -> bool:
+        """Whether memories of this type are wanted of anybody."""
+        return kind.enabled if self.memory_types is None else kind.name in self.memory_types
+
+    def chosen(self, kinds: Iterable[MemoryType]) -> tuple[MemoryType, ...]:
+        """Those of these types that are looked for in the session's archives."""
+        return tuple(kind for kind in kinds if kind.extracted and self.looks_for(kind))

@@ -1,6 +1,6 @@
 """Tool calls and their results: which stored messages belong together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 
@@ -16,14 +16,25 @@ def before_open_calls(messages: Iterable[Mapping[str, Any]], last: int) -> int:
     return last
 
 
+def tool_parts(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The tool calls and results in a stored message."""
+    return (part for part in message.get("parts", ()) if part["type"] == "tool")
+
+
+def skill_name(uri: str | None) -> str | None:
+    """The name of the skill that an address leads to: `…/skills/deploy/SKILL.md` is `deploy`."""
+    names = [name for name in (uri or "").split("/") if name and name.upper() != "SKILL.MD"]
+    return names[-1].removesuffix(".md") or None if names else None
+
+
 def _pairs(messages: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
     """(seq of the call, seq of its result) of every call that has been answered."""
     calls: dict[str, int] = {}
     pairs = []
     for message in messages:
-        for part in message.get("parts", ()):
+        for part in tool_parts(message):
             identity = part.get("tool_id")
-            if part["type"] != "tool" or not identity:
+            if not identity:
                 continue
             if part.get("tool_output") is None:
                 calls[identity] = message["seq"]

@@ -2,22 +2,25 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from strandline.domain.address import archive_uri, memory_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.memory import Memory
+from strandline.domain.patch import Skipped
 from strandline.storage.layout import Life, User
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A memory before and after one extraction was absorbed; the same on both sides when it added nothing."""
+    """A memory before and after one extraction was absorbed; the same on both sides when it added nothing. `skipped`
+    are its patches that found no place."""
 
     before: Memory | None
     after: Memory | None
+    skipped: Sequence[Skipped] = ()
 
     @property
     def changed(self) -> bool:
@@ -27,7 +30,8 @@ class Effect:
 def diff(
     candidates: Candidates, effects: Mapping[str, Effect], owner: User, *, life: Life, number: int
 ) -> bytes:
-    """The diff as JSON: adds carry `after`, updates also `before`; what was rejected is listed with its reason."""
+    """The diff as JSON: adds carry `after`, updates also `before`; what was rejected, and patches without a place, are
+    listed with their reasons."""
     adds: list[dict[str, Any]] = []
     updates: list[dict[str, Any]] = []
     for path, effect in sorted(effects.items()):
@@ -45,6 +49,7 @@ def diff(
         "extractor": candidates.extractor,
         "operations": {"adds": adds, "updates": updates, "deletes": []},
         "rejected": [refused.model_dump() for refused in candidates.rejected],
+        "skipped": list(_skipped(effects, owner)),
         "summary": {
             "total_adds": len(adds),
             "total_updates": len(updates),
@@ -53,3 +58,16 @@ def diff(
         },
     }
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
+
+
+def _skipped(effects: Mapping[str, Effect], owner: User) -> Iterator[dict[str, Any]]:
+    for path, effect in sorted(effects.items()):
+        for each in effect.skipped:
+            source = each.patch.source
+            yield {
+                "uri": memory_uri(owner.user_id, path),
+                "field": each.patch.field,
+                "reason": each.reason,
+                "seq_from": source.seq_from,
+                "seq_to": source.seq_to,
+            }

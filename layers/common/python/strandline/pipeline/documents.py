@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from strandline.domain.memory import Line, Memory, read_lines
+from strandline.domain.memory_types.template import searched_by, told
 from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
 from strandline.domain.times import parse
@@ -21,7 +22,8 @@ T = TypeVar("T")
 
 
 def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
-    """One document a line, sourced or somebody's own; none for a memory that is gone."""
+    """One document a line, sourced or somebody's own, and one for the values of its fields; none for a memory that is
+    gone."""
     if memory is None:
         return
     lines, others = read_lines(memory.body)
@@ -32,16 +34,19 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
         "title": memory.title,
         "expires_at": memory.expires_at,
     }
+    about = searched_by(memory.type, memory.title, memory.values)
     for n, line in enumerate(lines):
         here = line.source.session_id  # a line of another session says nothing of what this one is about
         around = [other.text for other in _around(lines, n) if other.source.session_id == here]
-        if memory.type != "events":
-            around.append(memory.title)
+        if about:
+            around.append(about)
         found_by = _day(parse(line.source.at))
         yield Document(
             f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, "\n".join(around)
         )
     own = {**shared, "at": memory.updated_at}
+    if values := told(memory.type, memory.values):
+        yield Document(f"{path}#values", path, values, own, memory.title)
     for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
         yield Document(f"{path}#own{n:06d}", path, text[:SHOWN_CHARS], own, memory.title, text[SHOWN_CHARS:])
 

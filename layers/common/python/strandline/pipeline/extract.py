@@ -10,23 +10,26 @@ on crash       before the candidates: the message comes again and the work is do
                long archive that a language model has answered (`reading.py`). After: as on duplicate
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
 
-from strandline.domain.candidates import Candidates, check
+from strandline.domain.admission import check
+from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
-from strandline.domain.extraction import Extraction, Transcript, Turn
+from strandline.domain.extraction import Extraction, ToolCall, Transcript, Turn
 from strandline.domain.language_model.combine import beside
 from strandline.domain.language_model.speakers import spoken
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
+from strandline.domain.memory_types import REGISTRY
 from strandline.domain.message import read_line, said_at
 from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
+from strandline.domain.tool_calls import skill_name, tool_parts
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
 from strandline.pipeline.reading import read
@@ -111,8 +114,9 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
     session_id = request.session.session_id
     turns = tuple(transcribe(map(read_line, lines)))
-    transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns)
     policy = MemoryPolicy.model_validate(head.memory_policy or {})
+    types = policy.chosen(REGISTRY.values())
+    transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
     extraction = _extraction(services, request, transcript)
     if extraction is None:
         return None
@@ -161,7 +165,14 @@ def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:
             text=text_of(message),
             flags=tuple(message.get("flags", ())),
             at=said_at(message),
+            tools=tuple(map(_tool_call, tool_parts(message))),
         )
+
+
+def _tool_call(part: Mapping[str, Any]) -> ToolCall:
+    failed = part.get("tool_status") == "error"
+    skill = skill_name(part.get("skill_uri"))
+    return ToolCall(tool=part.get("tool_name", ""), call=part.get("tool_id", ""), failed=failed, skill=skill)
 
 
 def text_of(message: dict[str, Any]) -> str:

@@ -192,6 +192,7 @@ def _rewrite(
     wanted = replace(
         kept,
         body=edit.body,
+        patches=kept.patches if edit.body == kept.body else (),  # from now on the text is what counts
         title=edit.title or kept.title,
         type=edit.type or kept.type,
         topic=edit.topic or kept.topic,

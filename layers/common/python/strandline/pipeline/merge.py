@@ -26,7 +26,8 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
-from strandline.domain.memory import Addition, Memory, absorb, living, revived, without
+from strandline.domain.memory import Memory, living, revived
+from strandline.domain.merging import Addition, absorb, skipped, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.times import stamp
@@ -203,7 +204,8 @@ def _absorb_all(
         shown, after = living(before), living(current)
         if before is current and shown is not None and addition.extraction in shown.applied:
             shown = without(shown, addition)
-        effects[addition.extraction] = Effect(shown, after)
+        failed = skipped(after, addition) if after else ()
+        effects[addition.extraction] = Effect(shown, after, failed)
     if current is start:
         return Change(None, (memory, effects))
     return Change(current, (current, effects), written("merge", memory))

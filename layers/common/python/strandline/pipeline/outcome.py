@@ -8,12 +8,11 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strandline.domain import session
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.events import task_failed
-from strandline.domain.extraction import Usage
 from strandline.domain.redaction import scrub
 from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
@@ -25,13 +24,16 @@ from strandline.storage.document import Change
 from strandline.storage.layout import Life, head_key
 from strandline.storage.once import write_once
 
+if TYPE_CHECKING:  # a function loads what it uses
+    from strandline.domain.extraction import Usage
+
 REASON_CHARS = 500
 
 Request = ExtractRequested | MergeRequested
 
 
 def complete(
-    services: Services, request: Request, extracted: dict[str, int], diff_uri: str, usage: Usage | None
+    services: Services, request: Request, extracted: dict[str, int], diff_uri: str, usage: "Usage | None"
 ) -> bool:
     """The archive is done: its memories are merged. `extracted` counts the files added or updated by type; `usage` is
     what a language model has cost.
@@ -54,7 +56,7 @@ def complete(
     return True
 
 
-def _tokens(usage: Usage | None) -> dict[str, Any] | None:
+def _tokens(usage: "Usage | None") -> dict[str, Any] | None:
     if usage is None:
         return None
     spent = {"input": usage.input_tokens, "output": usage.output_tokens, "calls": usage.calls}

@@ -17,6 +17,7 @@ from strandline.domain.errors import InvalidArgument
 from strandline.domain.memory import Author, Line, Memory
 from strandline.domain.times import stamp
 from strandline.domain.topic import TYPES, Topic, is_topic, one_line
+from strandline.storage import front_matter
 from strandline.storage.document import Stamp
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n\n?", re.DOTALL)
@@ -30,7 +31,7 @@ MAX_TTL_SECONDS = 3_660 * 86_400
 FIELDS = frozenset(
     "id type title path peer version created_at updated_at expires_at ttl_seconds deleted_at flags sources applied"
     " edits follows".split()
-)
+) | frozenset(front_matter.NAMES)
 TOPIC_FIELDS = FIELDS | {"name", "description", "summary"}
 
 
@@ -62,6 +63,7 @@ def render(memory: Memory) -> str:
         "deleted_at": memory.deleted_at,
         "ttl_seconds": memory.ttl_seconds,
         "flags": memory.flags or None,
+        **front_matter.shown(memory),
         "sources": sources(memory.lines),
         "applied": list(memory.applied),
         "edits": memory.edits or None,
@@ -126,6 +128,9 @@ def parse(text: str) -> Memory:
         follows=_number(front, "follows"),
         ttl_seconds=_seconds(front),
         topic=_topic(front),
+        values=front_matter.values(front),
+        patches=front_matter.patches(front),
+        links=front_matter.links(front),
     )
 
 

@@ -18,7 +18,7 @@ from strandline.domain.extraction import Claim, Dropped, Extraction, Proposal, T
 from strandline.domain.language_model.prompt import MAX_FACTS
 from strandline.domain.language_model.quotes import is_telling, said
 from strandline.domain.language_model.speakers import speakers, spoken
-from strandline.domain.memory_types import REGISTRY, MemoryType
+from strandline.domain.memory_types import MemoryType
 from strandline.domain.rules.text import MAX_LINE, cut, one_line
 
 MAX_ABSTRACT = 600
@@ -52,13 +52,13 @@ def read(answer: Answer | None, part: Transcript, extractor: str) -> Extraction:
     """The extraction that an answer about `part` is. Raises ExtractionFailed when it is none."""
     given = _object(answer)
     abstract, overview = _text(given, "abstract"), _text(given, "overview")
-    rows = {kind.name: _list(given, kind.name) for kind in REGISTRY.values()}
+    rows = {kind.name: _list(given, kind.name) for kind in part.types}
     reader = _Reader(part)
     return Extraction(
         extractor=extractor,
         abstract=one_line(abstract, MAX_ABSTRACT),
         overview=cut(_printable(overview), MAX_OVERVIEW),
-        proposals=tuple(p for kind in REGISTRY.values() for p in reader.proposals(kind, rows[kind.name])),
+        proposals=tuple(p for kind in part.types for p in reader.proposals(kind, rows[kind.name])),
         dropped=tuple(reader.dropped),
     )
 

@@ -62,4 +62,6 @@ class Prompt:
 def prompt(part: Transcript) -> Prompt:
     """What is asked about one part."""
     labels = [speaker.label for speaker in speakers(part).values()]
-    return Prompt(system=INSTRUCTIONS, user=f"{frame(part)}\n\n{_REMINDER}", schema=schema(labels))
+    return Prompt(
+        system=INSTRUCTIONS, user=f"{frame(part)}\n\n{_REMINDER}", schema=schema(labels, part.types)
+    )

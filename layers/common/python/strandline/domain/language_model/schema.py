@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from strandline.domain.language_model.speakers import UNCLEAR
-from strandline.domain.memory_types import REGISTRY, MemoryType
+from strandline.domain.memory_types import MemoryType
 
 Schema = Mapping[str, Any]
 
 
-def schema(labels: Iterable[str]) -> Schema:
-    """The schema of an answer about a part with these speakers."""
+def schema(labels: Iterable[str], types: Iterable[MemoryType]) -> Schema:
+    """The schema of an answer about a part with these speakers, that looks for these types."""
     speaker = {
         "type": "string",
         "enum": [*labels, UNCLEAR],
@@ -25,7 +25,7 @@ def schema(labels: Iterable[str]) -> Schema:
             "overview": _text(
                 "markdown: state of things, key facts and decisions, dates, plans, open questions"
             ),
-            **{kind.name: _facts(kind, speaker) for kind in REGISTRY.values()},
+            **{kind.name: _facts(kind, speaker) for kind in types},
         }
     )
 

@@ -10,6 +10,7 @@ from strandline.domain.rules.lines import Line, lines_of, question_of
 from strandline.domain.rules.messages import Conversation, Message, conversation
 from strandline.domain.rules.summary import summarise
 from strandline.domain.rules.text import one_line
+from strandline.domain.rules.tools import tool_uses
 
 EXTRACTOR = "rules/1"
 
@@ -26,7 +27,7 @@ def extract(transcript: Transcript) -> Extraction:
         extractor=EXTRACTOR,
         abstract=summary.abstract,
         overview=summary.overview,
-        proposals=_proposals(about, lines, summary.title),
+        proposals=(*_proposals(about, lines, summary.title), *tool_uses(transcript)),
     )
 
 
