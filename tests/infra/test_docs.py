@@ -24,6 +24,9 @@ _LIMIT = re.compile(
 )
 
 
+_SHOWN = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
+
+
 def said(name: str) -> str:
     return (ROOT / name).read_text()
 
@@ -99,3 +102,15 @@ def test_limits_are_those_of_the_code(number: str, unit: str, module: str, name:
     actual = getattr(importlib.import_module(f"strandline.{module.replace('/', '.')}"), name)
     seconds = actual.total_seconds() if isinstance(actual, timedelta) else actual
     assert float(number.replace(",", "")) * UNITS.get(unit.strip(), 1) == seconds
+
+
+def test_every_test_that_shows_a_guarantee_is_there() -> None:
+    shown = {(file, name) for page in PAGES for file, name in _SHOWN.findall(page.read_text())}
+    assert [f"{file}::{name}" for file, name in sorted(shown) if f"\ndef {name}(" not in said(file)] == []
+
+
+def test_every_guarantee_is_shown_by_a_test() -> None:
+    promised = said("docs/GUARANTEES.md").partition("## Messages")[2].partition("## What it rests on")[0]
+    rows = [row for row in promised.splitlines() if row.startswith("| ") and "shown by" not in row]
+    assert len(rows) > 20
+    assert [row for row in rows if not _SHOWN.search(row)] == []
