@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strandline.domain.escaping import unescaped
 from strandline.domain.extraction import Turn
-from strandline.domain.language_model.frame import MAX_TURN_CHARS, frame, unescaped
+from strandline.domain.language_model.frame import MAX_TURN_CHARS, frame
 from strandline.domain.language_model.prompt import INSTRUCTIONS, prompt
 from tests.unit.language_model.asked import AT, TALK, transcript
 

@@ -2,7 +2,7 @@
 
 import re
 
-from strandline.domain.language_model.frame import UNSEEN, unescaped
+from strandline.domain.escaping import UNSEEN, unescaped
 
 MIN_BYTES = 8
 """A shorter quote occurs anywhere and proves nothing, unless it is all that was said."""

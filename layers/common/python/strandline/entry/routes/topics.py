@@ -1,21 +1,24 @@
 """Topics: what an agent writes down for itself, and the index of it."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from aws_lambda_powertools.event_handler.openapi.params import Query
 from pydantic import Field
 
 from strandline.domain.address import memory_uri
 from strandline.domain.errors import Aborted, Conflict
 from strandline.domain.memory import Memory
-from strandline.domain.topic import DIRECTORY, freshness
+from strandline.domain.preload import Block, Candidate
+from strandline.domain.topic import DIRECTORY, INJECTION, freshness
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.topics import SavedTopic, ShownIndex
-from strandline.entry.routes.asking import new_router, owner
+from strandline.entry.routes.asking import acting_peer, new_router, owner
 from strandline.entry.routes.lifetime import Lifetime
 from strandline.entry.wiring import library
 from strandline.pipeline import topic
+from strandline.pipeline.preload import MAX_TOKENS, Wanted, preload
 from strandline.storage.layout import User
 
 router = new_router()
@@ -46,12 +49,16 @@ def save_topic(body: SaveTopic) -> dict[str, Any]:
 
 @router.get("/api/v1/memories/index")
 @answers(ShownIndex)
-def index() -> dict[str, Any]:
-    """The index of the agent's topics, newest first, bounded for a prompt."""
+def index(
+    query: Annotated[str | None, Query(max_length=10_000)] = None,
+    max_tokens: Annotated[int, Query(ge=1, le=100_000)] = MAX_TOKENS,
+) -> dict[str, Any]:
+    """The index of the agent's topics, newest first, bounded for a prompt. With a query also the memories that are most
+    relevant to it, topics and others, as a block of at most that many tokens."""
     whose = owner(router)
     known = library()
     made = topic.topic_index(known, whose)
-    shown = {
+    shown: dict[str, Any] = {
         "index": made.text,
         "lines": made.text.count("\n"),
         "bytes": len(made.text.encode()),
@@ -60,7 +67,37 @@ def index() -> dict[str, Any]:
         "truncated": made.truncated,
         "topics": [_listed(whose, path, row) for path, row in made.shown.items()],
     }
+    if query is not None:
+        wanted = Wanted(query, max_tokens, acting_peer(router))
+        shown["preload"] = _preloaded(whose, preload(known, whose, wanted))
     return ok(shown, known.clock)
+
+
+def _preloaded(whose: User, made: Block) -> dict[str, Any]:
+    return {
+        "text": made.text,
+        "tokens": made.tokens,
+        "taken": [
+            {
+                **_scored(whose, taken.candidate),
+                "type": taken.candidate.type,
+                "tokens": taken.tokens,
+                "cut": taken.cut,
+                "why": taken.candidate.why,
+                "flags": [INJECTION] if taken.candidate.flagged else [],
+            }
+            for taken in made.taken
+        ],
+        "left_out": [_scored(whose, candidate) for candidate in made.left_out],
+    }
+
+
+def _scored(whose: User, candidate: Candidate) -> dict[str, Any]:
+    return {
+        "path": candidate.path,
+        "uri": memory_uri(whose.user_id, candidate.path),
+        "score": round(candidate.score, 4),
+    }
 
 
 def _saved(whose: User, saved: Memory) -> dict[str, Any]:
