@@ -48,16 +48,15 @@ class Memory:
     follows: int = 0
     ttl_seconds: int | None = None
     topic: Topic | None = None
+    values: tuple[FieldValue, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    links: tuple[Link, ...] = ()
 
     @property
     def flags(self) -> list[str]:
         """What whoever shows it to a model should know: `injection`, when it sounds like an instruction to one."""
         said = (self.topic.description, self.topic.summary) if self.topic else ()
         return flags(self.title, *said, self.body)
-
-    values: tuple[FieldValue, ...] = ()
-    patches: tuple[Patch, ...] = ()
-    links: tuple[Link, ...] = ()
 
     @property
     def id(self) -> str:

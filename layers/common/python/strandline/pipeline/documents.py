@@ -45,14 +45,10 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
             f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, "\n".join(around)
         )
     own = {**shared, "at": memory.updated_at}
-<<<<<<< HEAD
     if values := told(memory.type, memory.values):
         yield Document(f"{path}#values", path, values, own, memory.title)
-=======
-    if memory.topic:
-        about = memory.topic
-        yield Document(f"{path}#about", path, about.summary, own, memory.title, about.description)
->>>>>>> ad7ae80 (Preload: the memories that a prompt should begin with, within a hard budget and framed as data)
+    if topic := memory.topic:
+        yield Document(f"{path}#about", path, topic.summary, own, memory.title, topic.description)
     for n, text in enumerate(text for text in others if text.strip() and not text.startswith("# ")):
         yield Document(f"{path}#own{n:06d}", path, text[:SHOWN_CHARS], own, memory.title, text[SHOWN_CHARS:])
 
