@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strandline.ports import ConditionFailed, Item, Items, Order, Page
+from strandline.ports import Below, ConditionFailed, Item, Items, Order, Page
 from tests.contract.conftest import Backend
 
 pytestmark = pytest.mark.contract
@@ -108,6 +108,10 @@ HOLDS: list[tuple[Item | None, Item]] = [
     (None, {"pk": None}),
     (None, {"a": None}),
     (_item(a=1), {}),
+    (None, {"a": Below(0)}),
+    (_item(b=1), {"a": Below(0)}),
+    (_item(a=1), {"a": Below(2)}),
+    (_item(a=-5, b="x"), {"a": Below(0), "b": "x"}),
 ]
 FAILS: list[tuple[Item | None, Item]] = [
     (_item(a=1), {"a": 2}),
@@ -118,6 +122,10 @@ FAILS: list[tuple[Item | None, Item]] = [
     (_item(a=1), {"pk": None}),
     (None, {"a": 1}),
     (_item(b=1), {"a": 1}),
+    (_item(a=2), {"a": Below(2)}),
+    (_item(a=3), {"a": Below(2)}),
+    (_item(a=None), {"a": Below(2)}),
+    (_item(a=1, b="x"), {"a": Below(2), "b": "y"}),
 ]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from threading import Lock
 from typing import Any
 
-from strandline.ports import BY_KEY, ConditionFailed, Item, Order, Page
+from strandline.ports import BY_KEY, Below, ConditionFailed, Item, Order, Page
 from tests.fakes.faults import Faults
 
 MAX_ITEM_BYTES = 400 * 1024
@@ -89,6 +89,10 @@ class MemoryItems:
 def _check(row: Item, when: Item | None) -> None:
     for name, value in (when or {}).items():
         found = row.get(name)
+        if isinstance(value, Below):
+            if name in row and not (type(found) is int and found < value.number):
+                raise ConditionFailed(f"{name} is {found!r}, not below {value.number}")
+            continue
         if found != value or type(found) is not type(value):  # 1 is not True in a table
             raise ConditionFailed(f"{name} is {found!r}, not {value!r}")
 

@@ -142,6 +142,13 @@ Item = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Below:
+    """In a condition: the attribute is absent, or a number smaller than this one."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Page:
     """One page of a query; `next` is where in its order to go on after, or None at the end."""
 
@@ -164,8 +171,9 @@ BY_KEY = Order()
 class Items(Protocol):
     """One table with a string partition key `pk` and sort key `sk`. Values are str, int, bool, None, list, dict.
 
-    `when` names attributes that must have exactly these values (None: the attribute, or the item, is absent);
-    otherwise ConditionFailed. Expiry (`expires_at`, epoch seconds) is the reader's business: a table deletes late.
+    `when` names attributes that must have exactly these values (None: the attribute, or the item, is absent; or a
+    `Below`); otherwise ConditionFailed. Expiry (`expires_at`, epoch seconds) is the reader's business: a table deletes
+    late.
     """
 
     def get(self, pk: str, sk: str) -> Item | None:

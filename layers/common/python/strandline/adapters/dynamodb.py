@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 
 from strandline.adapters import aws
-from strandline.ports import BY_KEY, ConditionFailed, Contended, Item, Order, Page
+from strandline.ports import BY_KEY, Below, ConditionFailed, Contended, Item, Order, Page
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -116,9 +116,10 @@ def _condition(when: Item) -> dict[str, Any]:
     names: dict[str, str] = {}
     places: dict[str, Any] = {}
     for n, (name, value) in enumerate(when.items()):
-        equal = f"#c{n} = :c{n}"
-        terms.append(f"(attribute_not_exists(#c{n}) OR {equal})" if value is None else equal)
-        names[f"#c{n}"], places[f":c{n}"] = name, _typed(value)
+        below = isinstance(value, Below)
+        holds = f"#c{n} {'<' if below else '='} :c{n}"
+        terms.append(f"(attribute_not_exists(#c{n}) OR {holds})" if below or value is None else holds)
+        names[f"#c{n}"], places[f":c{n}"] = name, _typed(value.number if below else value)
     return _without_empty(
         ConditionExpression=" AND ".join(terms),
         ExpressionAttributeNames=names,
