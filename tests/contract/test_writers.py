@@ -44,6 +44,7 @@ def _ports(objects: ObjectStore, items: Items, queue: Queue) -> Ports:
         World().ports(),
         objects=lambda: objects,
         items=lambda: items,
+        commit_queue=lambda: queue,
         extract_queue=lambda: queue,
         clock=SystemClock(),
         ids=RandomIds(),

@@ -17,7 +17,7 @@ BARE = "import boto3; from pydantic import BaseModel"
 BUDGETS = {
     "append": 80,
     "authorizer": 75,
-    "commit": 80,
+    "commit": 85,
     "extract": 110,
     "merge": 175,
     "sweep": 175,

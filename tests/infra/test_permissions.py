@@ -24,10 +24,16 @@ from strandline.storage.records import Due
 from tests.fakes.chat_server import ChatServer, listens, remembers
 from tests.infra.deployment import HEAL_SECONDS, KEY_HASH, ROOT, Deployment, allowed, forget, listed
 
+PARAMETERS = {
+    "RootKeySha256": KEY_HASH,
+    "HealSeconds": str(HEAL_SECONDS),
+    "AutoCommitIdleEnabled": "true",
+}
+
 
 @pytest.fixture(scope="module")
 def deployment() -> Iterator[Deployment]:
-    template = Template(ROOT / "template.yaml", {"RootKeySha256": KEY_HASH, "HealSeconds": str(HEAL_SECONDS)})
+    template = Template(ROOT / "template.yaml", PARAMETERS)
     with moto.mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(provision, "ACCOUNT", DEFAULT_ACCOUNT_ID)
         made = Deployment(template)
@@ -53,6 +59,7 @@ def live(made: Deployment) -> None:
     fail(made)
     mend(made)
     repeat(made)
+    commit_by_itself(made)
     read_in_parts(made)
     erase(made)
 
@@ -99,6 +106,24 @@ def write(made: Deployment) -> None:
     body = json.dumps({"type": "CommitRequested", "version": 1, "session": session})
     boto3.client("sqs").send_message(QueueUrl=made.names["CommitQueue"], MessageBody=body)
     made.deliver()
+
+
+def commit_by_itself(made: Deployment) -> None:
+    """A write over a threshold, whose commit is called off and asked for again; and a session that falls silent."""
+    policy = {"message_count_threshold": 1, "keep_recent_count": 0, "idle_timeout_seconds": 60}
+    made.ask("POST", "/sessions", {"session_id": "busy", "auto_commit_policy": policy})
+    asked = made.ask("POST", "/sessions/busy/messages/batch", {"messages": TALK})
+    task = asked["auto_commit"]["task_id"]
+    made.ask("POST", f"/tasks/{task}/cancel")
+    made.deliver()
+    assert made.ask("GET", "/sessions/busy")["commit_count"] == 0
+    made.ask("POST", f"/tasks/{task}/retry")
+    made.deliver()
+    assert made.ask("GET", f"/tasks/{task}")["status"] == "completed"
+    made.ask("POST", "/sessions/busy/messages", TALK[0])
+    made.sweep(61)
+    made.deliver(after=61)
+    assert made.ask("GET", "/sessions/busy")["commit_count"] == 2
 
 
 def read(made: Deployment) -> None:

@@ -278,5 +278,5 @@ def test_the_sweep_has_nothing_to_do_afterwards(world: World) -> None:
     world.remember("s", "tea: green")
     world.heal()
     world.calls.names.clear()
-    assert run_sweep(world.services()) == {"due": 0, "failed": 0}
+    assert set(run_sweep(world.services()).values()) == {0}
     assert set(world.calls.names) == {"items.query"}

@@ -5,12 +5,19 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from strandline.domain.contracts import EraseRequested, ExtractRequested, MergeRequested, SessionRef
+from strandline.domain.contracts import (
+    CommitRequested,
+    EraseRequested,
+    ExtractRequested,
+    MergeRequested,
+    SessionRef,
+)
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.message import MessageIn, read_line
 from strandline.domain.session import Head, Skip
 from strandline.pipeline import outcome, session
 from strandline.pipeline.append import Appended, AppendRequest, run_append
+from strandline.pipeline.auto_commit import give_up, run_auto_commit
 from strandline.pipeline.commit import Committed, run_commit
 from strandline.pipeline.erase import run_erase
 from strandline.pipeline.extract import run_extract
@@ -19,7 +26,7 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
-from strandline.ports import Model, TokenCounter
+from strandline.ports import Model, StoreError, TokenCounter
 from strandline.storage.journal import Journals
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -53,6 +60,7 @@ class World:
         self.ids = FakeIds()
         self.objects = MemoryObjects(self.clock)
         self.items = MemoryItems()
+        self.commit_queue = MemoryQueue()
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
         self.erase_queue = MemoryQueue()
@@ -68,6 +76,7 @@ class World:
         return Ports(
             objects=lambda: self.objects,
             items=lambda: self.items,
+            commit_queue=lambda: self.commit_queue,
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
             erase_queue=lambda: self.erase_queue,
@@ -91,7 +100,15 @@ class World:
     def mend(self) -> None:
         """Whatever was going to go wrong does not any more."""
         self.calls.trip = None
-        for name in ("objects", "items", "extract_queue", "merge_queue", "erase_queue", "bus"):
+        for name in (
+            "objects",
+            "items",
+            "commit_queue",
+            "extract_queue",
+            "merge_queue",
+            "erase_queue",
+            "bus",
+        ):
             getattr(self, name).faults = WatchedFaults(name, self.calls)
 
     def next(self, offset: int, action: Callable[[], object], *, before: bool = True) -> None:
@@ -133,6 +150,20 @@ class World:
         assert isinstance(done, Committed)
         self.settle()
         return done
+
+    def commit_next(self) -> None:
+        """One delivery of the commit queue; it stays there when the handler dies or fails, until it is given up."""
+        for delivery in self.commit_queue.receive(1):
+            request = delivery.message
+            assert isinstance(request, CommitRequested)
+            try:
+                run_auto_commit(self.services(), request)
+            except (StoreError, StrandlineError, Killed) as error:
+                if isinstance(error, Killed) or delivery.received < self.rules.max_receives:
+                    self.commit_queue.back(delivery)
+                    raise
+                give_up(self.services(), request, str(error))
+            self.commit_queue.done(delivery)
 
     def extract_next(self) -> None:
         """One delivery of the extract queue; it stays there when the handler dies or fails."""
@@ -185,8 +216,11 @@ class World:
     def settle(self, rounds: int = 20) -> None:
         """Delivers until the queues are empty."""
         for _ in range(rounds):
-            if not len(self.extract_queue) + len(self.merge_queue) + len(self.erase_queue):
+            queues = (self.commit_queue, self.extract_queue, self.merge_queue, self.erase_queue)
+            if not sum(map(len, queues)):
                 return
+            if len(self.commit_queue):
+                self.commit_next()
             if len(self.erase_queue):
                 self.erase_next()
             if len(self.extract_queue):

@@ -4,10 +4,10 @@
 
      HTTP ──▶ api ─▶ commit ──ExtractRequested──▶ extract     commit: the range leaves live, CAS of the head
                ▲      ▲                           ▲  │
-               │      │ CommitRequested           │  │ candidates, stored once; MergeRequested
-               │                    sweep ────────┘  ▼
-               │       (every minute: what has    merge       FIFO per user: CAS per memory file,
-               │        stood still too long)        │        then this archive's diff, once
+               │      ├── CommitRequested ◀── append │ candidates, stored once; MergeRequested
+               │      └─────────────────── sweep ─┘  ▼
+               │       (every minute: what is     merge       FIFO per user: CAS per memory file,
+               │        due or stands still)         │        then this archive's diff, once
                └────── markdown memories, index ◀────┘
 
      HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted goes in all its versions: the only role that may
@@ -15,8 +15,9 @@
      api, extract, merge, erase, sweep ──▶ journal ──▶ bus    what happened: numbered by CAS of the user's journal,
                                                               then told, at least once
 
-Whose key came with a request is the authorizer's to say. AppendRequested and CommitRequested come from whoever may put
-them into their queues; the routes call the same use cases.
+Whose key came with a request is the authorizer's to say. AppendRequested comes from whoever may put it into its queue;
+CommitRequested too, and from a write or a sweep that finds that a session's policy wants a commit. The routes call the
+same use cases.
 
 A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `entry/<word>.py` (its edge),
 `pipeline/<word>.py` (the use case, with what it survives in its header), the queue, the message and the sample event.
@@ -53,7 +54,7 @@ STAGES = (
         ),
         use_case="strandline.pipeline.append:run_append",
         consumes="AppendRequested",
-        emits=(),
+        emits=("CommitRequested",),
         commit_point="CAS PUT of the session head",
     ),
     Stage(
@@ -106,7 +107,7 @@ STAGES = (
         triggers=("rate(1 minute)",),
         use_case="strandline.pipeline.sweep:run_sweep",
         consumes=None,
-        emits=("ExtractRequested", "EraseRequested"),
+        emits=("CommitRequested", "ExtractRequested", "EraseRequested"),
         commit_point="conditional delete or move of a due marker",
         events=("SessionCommitted", "MemoryChanged", "TaskFailed", "SessionDeleted"),
     ),
@@ -121,7 +122,7 @@ STAGES = (
         ),
         use_case=None,
         consumes=None,
-        emits=("ExtractRequested",),
+        emits=("CommitRequested", "ExtractRequested"),
         commit_point="none: reads, and the use cases above",
         events=("MemoryChanged",),
     ),

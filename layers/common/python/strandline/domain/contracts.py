@@ -42,7 +42,8 @@ class AppendRequested(BaseModel):
 
 
 class CommitRequested(BaseModel):
-    """Archive what is live in a session."""
+    """Archive what is live in a session. With a `task_id` the session's own policy asks for it: whether, and what stays
+    live, is decided again when it is done; `lease` is let go of then."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,6 +51,8 @@ class CommitRequested(BaseModel):
     version: Literal[1] = 1
     session: SessionRef
     keep_recent_count: int = Field(default=0, ge=0, le=10_000)
+    task_id: str | None = None
+    lease: str | None = None
 
 
 class ExtractRequested(BaseModel):

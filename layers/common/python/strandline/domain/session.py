@@ -36,7 +36,7 @@ class Segment:
 @dataclass(frozen=True)
 class Archive:
     """An archive that is not done: its number, its range, when it was committed; `reason` and when it failed, once it
-    has; `by` what request, when that has a key of its own."""
+    has; `by` what request, when that has a key of its own; `task` that was there before it, if one was."""
 
     number: int
     first: int
@@ -45,12 +45,14 @@ class Archive:
     reason: str | None = None
     by: str | None = None
     failed_at: str | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True)
 class Head:
     """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids; `follows`
-    is when the life before this one was deleted, where one left a gravestone."""
+    is when the life before this one was deleted, where one left a gravestone. `live_since`: no live message is older;
+    `mark` names the due marker by which the sweep finds the session."""
 
     account_id: str
     user_id: str
@@ -82,6 +84,8 @@ class Head:
     auto_commit_last_error_at: str | None = None
     buried_at: str | None = None
     follows: str | None = None
+    live_since: str | None = None
+    mark: str | None = None
 
     @property
     def live_count(self) -> int:
@@ -117,6 +121,7 @@ def append(head: Head, drafts: Sequence[Draft], *, now: str) -> tuple[Head, list
         tail_bytes=head.tail_bytes + sum(map(len, lines)),
         ids=ids[-IDS_KEPT * ID_HASH_BYTES :],
         last_message_at=now,
+        live_since=head.live_since if head.live_count else now,
         updated_at=now,
     )
     return grown, receipts
@@ -171,12 +176,13 @@ def spill(head: Head, segment: Segment) -> Head:
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """What a commit would archive: archive number and seq range; `by` as an archive has it."""
+    """What a commit would archive: archive number and seq range; `by` and `task` as an archive has them."""
 
     number: int
     first: int
     last: int
     by: str | None = None
+    task: str | None = None
 
 
 @dataclass(frozen=True)
@@ -201,7 +207,7 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
         return None
     cut = max(plan.last - head.tail_from + 1, 0)
     tail = head.tail[cut:]
-    archived = Archive(plan.number, plan.first, plan.last, now, by=plan.by)
+    archived = Archive(plan.number, plan.first, plan.last, now, by=plan.by, task=plan.task)
     return replace(
         head,
         live_from=plan.last + 1,
@@ -212,9 +218,20 @@ def archive(head: Head, plan: CommitPlan, *, tokens: int, now: str) -> Head | No
         commit_count=plan.number,
         pending=(*head.pending, archived),
         keyed=(*head.keyed, archived)[-KEYED_KEPT:] if plan.by else head.keyed,
+        live_since=_since(head, tail, plan.last + 1, now),
         last_commit_at=now,
         updated_at=now,
     )
+
+
+def _since(head: Head, tail: Sequence[bytes], first: int, now: str) -> str | None:
+    """No message from `first` on, where the live ones begin, is older. A message says when it was said, which may be
+    any time: it came after those before it, and no later than now."""
+    if first > head.last_seq or head.live_since is None:
+        return None
+    if len(tail) < head.last_seq - first + 1:  # it is in a segment
+        return head.live_since
+    return min(max(head.live_since, str(read_line(tail[0])["created_at"])), now)
 
 
 def archived_by(head: Head, by: str | None) -> Archive | None:

@@ -89,6 +89,8 @@ def _result(request: AppendRequest, done: Appended, *, batch: bool) -> Mapping[s
         "pending_tokens": done.head.pending_tokens,
         "added": done.added,
     }
+    if done.task_id:
+        result["auto_commit"] = {"task_id": done.task_id}
     if batch:
         rows = [{"id": r.id, "seq": r.seq, "duplicate": r.duplicate} for r in done.receipts]
         return {**result, "messages": rows}

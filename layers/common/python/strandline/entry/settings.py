@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.auto_commit import AutoCommitPolicy, Triggers
 from strandline.domain.screening import Redaction
 from strandline.pipeline.services import Rules
 
@@ -62,6 +62,7 @@ class Settings(ModelSettings):
 
     bucket: str = Field(alias="STRANDLINE_BUCKET", min_length=1)
     table: str = Field(alias="STRANDLINE_TABLE", min_length=1)
+    commit_queue_url: str = Field(default="", alias="STRANDLINE_COMMIT_QUEUE_URL")
     extract_queue_url: str = Field(default="", alias="STRANDLINE_EXTRACT_QUEUE_URL")
     event_bus: str = Field(default="default", alias="STRANDLINE_EVENT_BUS", min_length=1)
     merge_queue_url: str = Field(default="", alias="STRANDLINE_MERGE_QUEUE_URL")
@@ -83,11 +84,20 @@ class Settings(ModelSettings):
     redaction: Redaction = Field(default=Redaction.REDACT, alias="STRANDLINE_REDACTION")
     memory_ttl_seconds: int = Field(default=0, ge=0, alias="STRANDLINE_MEMORY_TTL_SECONDS")
     auto_commit_default: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_DEFAULT_ENABLED")
+    idle_commits: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_IDLE_ENABLED")
+    max_age_seconds: int = Field(default=604_800, ge=0, alias="SESSION_AUTO_COMMIT_MAX_AGE_SECONDS")
+    check_seconds: int = Field(default=60, ge=1, alias="SESSION_AUTO_COMMIT_CHECK_INTERVAL_SECONDS")
+    scan_batch: int = Field(default=16, ge=1, le=1_000, alias="SESSION_AUTO_COMMIT_SCAN_BATCH_SIZE")
+    scan_pause_seconds: float = Field(default=0, ge=0, alias="SESSION_AUTO_COMMIT_SCAN_BATCH_PAUSE_SECONDS")
 
     @property
     def rules(self) -> Rules:
         return Rules(
             default_policy=AutoCommitPolicy() if self.auto_commit_default else None,
+            triggers=Triggers(idle=self.idle_commits, max_age_seconds=self.max_age_seconds),
+            check_seconds=self.check_seconds,
+            scan_batch=self.scan_batch,
+            scan_pause_seconds=self.scan_pause_seconds,
             heal_seconds=self.heal_seconds,
             max_receives=self.max_receives,
             part_tokens=self.model_part_tokens,

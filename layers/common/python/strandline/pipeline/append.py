@@ -4,11 +4,12 @@ in             a session id (it need not exist yet) and 1 to 100 messages
 out            where each message stands, and the session's counters
 commit point   CAS PUT of the session head
 on duplicate   a message id that is among the newest 1,024 is acknowledged with its seq and not stored again
-on crash       before the PUT nothing has happened (at most an unreferenced segment or tool output, a session that
-               has no message yet, or one in the list that is not there yet); after it everything has. A lost answer
-               is found again by its write id
+on crash       before the PUT nothing has happened (at most an unreferenced segment, tool output or due marker, a
+               session that has no message yet, or one in the list that is not there yet); after it everything has. A
+               lost answer is found again by its write id. The commit that a write asks for is asked for by the next
 cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, for the segment. A new session: one
-               table write more, for the session list, and one read: is its user being erased?
+               table write more, for the session list, and one read: is its user being erased? A session with a
+               policy: one table write when its messages begin to wait, for the sweep to find it
                A tool output of more than 20,000 characters: one PUT more, of the output, before the head that refers
                to it, and another for the empty head when the session is new
 """
@@ -21,6 +22,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain import session
+from strandline.domain.auto_commit import Triggers, wants_marker
 from strandline.domain.errors import Aborted, Conflict, InvalidArgument, NotFound
 from strandline.domain.gravestone import born, deleted_at
 from strandline.domain.message import MAX_BATCH, MessageIn
@@ -29,11 +31,13 @@ from strandline.domain.session import Head, Receipt, Segment
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.intake import Intake, take_in
 from strandline.pipeline.services import Services
+from strandline.pipeline.trigger import run_trigger
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User, head_key
 from strandline.storage.log import ref
+from strandline.storage.records import Due
 
 SPILLS = 8
 TWO_CLOCKS = timedelta(seconds=5)
@@ -68,10 +72,11 @@ class AppendRequest:
 
 @dataclass(frozen=True)
 class Appended:
-    """The head as written, and where each message stands in it."""
+    """The head as written, where each message stands in it, and the task of a commit that it has set going."""
 
     head: Head
     receipts: Sequence[Receipt]
+    task_id: str | None = None
 
     @property
     def added(self) -> int:
@@ -82,16 +87,6 @@ class SentBeforeDeletion(NotFound):
     """The session was deleted after the request was sent."""
 
 
-class _NoSession(Exception):
-    """There is no head yet, or it is a deleted session's."""
-
-
-class _TailFull(Exception):
-    def __init__(self, head: Head) -> None:
-        super().__init__()
-        self.head = head
-
-
 @dataclass(frozen=True)
 class _Spilled:
     """A segment that has been written, of one life of the session: its successor has other messages at these seqs."""
@@ -100,31 +95,32 @@ class _Spilled:
     segment: Segment
 
 
-def _living(head: Head | None, base: Head | None) -> Head:
-    """The session as it is, or as it begins. Raises _NoSession while there is nothing to begin with."""
-    if head is not None and not head.buried_at:
-        return head
-    if base is None:
-        raise _NoSession
-    return born(base, head)
-
-
-class _OutputsMissing(Exception):
-    """The messages refer to tool outputs that have not been written in this life of the session yet."""
-
-    def __init__(self, head: Head) -> None:
-        super().__init__()
-        self.head = head
-
-
 @dataclass(frozen=True)
 class _Ready:
-    """What has been written for the append: a segment; the tool outputs, in that incarnation. `base` is what the
-    session begins with, when it is not there."""
+    """What has been written for the append: a segment; the tool outputs, in that incarnation; a due marker. `base` is
+    what the session begins with, when it is not there."""
 
     base: Head | None = None
     spilled: _Spilled | None = None
     outputs_in: str | None = None
+    marker: Due | None = None
+
+
+class _Missing(Exception):
+    """The head cannot be written yet: `make` writes first what is missing."""
+
+    def __init__(self, make: Callable[[Services, "_Batch", _Ready], _Ready]) -> None:
+        super().__init__()
+        self.make = make
+
+
+def _living(head: Head | None, base: Head | None) -> Head:
+    """The session as it is, or as it begins. Raises _Missing while there is nothing to begin with."""
+    if head is not None and not head.buried_at:
+        return head
+    if base is None:
+        raise _Missing(_begin_with)
+    return born(base, head)
 
 
 @dataclass(frozen=True)
@@ -132,6 +128,7 @@ class _Batch:
     request: AppendRequest
     intake: Intake
     now: str
+    triggers: Triggers
 
     def change(self, head: Head | None, *, ready: _Ready) -> Change[Head, Appended]:
         self._refuse_what_was_deleted(head)
@@ -142,10 +139,19 @@ class _Batch:
         if grown is not current:
             session.expect(head, self.request.expected_last_seq)
             if self.intake.outputs and ready.outputs_in != current.incarnation:
-                raise _OutputsMissing(current)
+                raise _Missing(partial(_write_outputs, head=current))
+            grown = self._marked(grown, ready.marker)
         if session.full(current, grown.tail_bytes - current.tail_bytes):
-            raise _TailFull(current)
+            raise _Missing(partial(_spill, head=current))
         return Change(None if grown is current else grown, Appended(grown, receipts))
+
+    def _marked(self, head: Head, marker: Due | None) -> Head:
+        look = wants_marker(head, parse(self.now), self.triggers)
+        if look is None:
+            return head
+        if marker is None or marker.session.incarnation != head.incarnation:
+            raise _Missing(partial(_put_marker, due=Due(stamp(look), "idle", ref(head))))
+        return replace(head, mark=marker.mark)
 
     def _refuse_what_was_deleted(self, head: Head | None) -> None:
         deleted, sent = deleted_at(head), self.request.sent_at
@@ -166,45 +172,51 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
     if services.rules.redaction is Redaction.REDACT:
         refuse_secret("session_id", request.session_id)
     intake = take_in(services, request.named(services.ids.new))
-    batch = _Batch(request, intake, stamp(services.clock.now()))
+    batch = _Batch(request, intake, stamp(services.clock.now()), services.rules.triggers)
     ready = _Ready()
     key = request.owner.head(request.session_id)
     for _ in range(SPILLS):
         try:
             change = partial(batch.change, ready=ready)
             done = services.heads.update(key, change, absent=ready.base is not None)
-        except _TailFull as full:
-            ready = replace(ready, spilled=_spill(services, full.head))
-        except _OutputsMissing as missing:
-            ready = _write_outputs(services, batch, ready, missing.head)
-        except _NoSession:
-            ready = replace(ready, base=_base(services, request))
+        except _Missing as missing:
+            ready = missing.make(services, batch, ready)
         else:
             list_winner(services, ready.base, done.head)
-            return done
+            return replace(done, task_id=run_trigger(services, done.head))
     raise Aborted("too many writers at once; nothing was written, repeat the request")
 
 
-def _base(services: Services, request: AppendRequest) -> Head:
-    session.expect(None, request.expected_last_seq)
-    base = new_head(services, request.owner, request.session_id)
+def _begin_with(services: Services, batch: _Batch, ready: _Ready) -> _Ready:
+    """A session that is not there yet."""
+    session.expect(None, batch.request.expected_last_seq)
+    base = new_head(services, batch.request.owner, batch.request.session_id)
     note(services, base)
-    return base
+    return replace(ready, base=base)
 
 
-def _spill(services: Services, head: Head) -> _Spilled:
+def _spill(services: Services, _: _Batch, ready: _Ready, *, head: Head) -> _Ready:
+    """The tail as a segment, when it would become too long."""
     segment = session.tail_segment(head)
     services.log.spill(head, segment)
-    return _Spilled(head.incarnation, segment)
+    return replace(ready, spilled=_Spilled(head.incarnation, segment))
 
 
-def _write_outputs(services: Services, batch: _Batch, ready: _Ready, head: Head) -> _Ready:
+def _put_marker(services: Services, _: _Batch, ready: _Ready, *, due: Due) -> _Ready:
+    """The marker by which the sweep finds the session when it has fallen silent, before the head that names it."""
+    marker = replace(due, mark=services.ids.new()[:16], since=stamp(services.clock.now()))
+    with answered("the table did not answer; nothing was written, repeat the request"):
+        services.due.put(marker)
+    return replace(ready, marker=marker)
+
+
+def _write_outputs(services: Services, batch: _Batch, ready: _Ready, *, head: Head) -> _Ready:
     """Writes the outputs in this life of the session. One that is not there yet begins first, empty: what a crash
     leaves must lie where the session's deletion finds it."""
     if ready.base is not None and head.incarnation == ready.base.incarnation:
         head = begin(services, ready.base)
     if head.buried_at:  # begun and deleted in the meantime: a life never begins twice
-        return replace(ready, base=_base(services, batch.request))
+        return _begin_with(services, batch, ready)
     for output in batch.intake.outputs:
         services.tool_results.put(ref(head), output)
     return replace(ready, outputs_in=head.incarnation)

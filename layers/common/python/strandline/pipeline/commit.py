@@ -11,11 +11,12 @@ on crash       before the head's PUT: an archive object that nothing refers to, 
                ExtractRequested again
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from strandline.domain import session
+from strandline.domain import auto_commit, session
 from strandline.domain.contracts import ExtractRequested, SessionRef
 from strandline.domain.errors import Aborted, NotFound
 from strandline.domain.message import read_line
@@ -55,6 +56,21 @@ def run_commit(
     answer: look at the session, or simply commit again.
     """
     by = repeat.derived("commit")[:BY_CHARS] if repeat else None
+
+    def plan(head: Head) -> CommitPlan | Skip:
+        planned = plan_commit(services, head, keep_recent_count)
+        return planned if isinstance(planned, Skip) else replace(planned, by=by)
+
+    return archive_live(services, whose, plan, by)
+
+
+def archive_live(
+    services: Services, whose: SessionRef, plan: Callable[[Head], CommitPlan | Skip], by: str | None
+) -> Committed | Skip:
+    """Archives what `plan` says of the head as it is; what an attempt `by` the same has archived is answered instead.
+
+    Raises what `run_commit` raises, and what `plan` raises.
+    """
     for _ in range(ATTEMPTS):
         head = load_head(services, user_of(whose), whose.session_id)
         if whose.incarnation not in ("", head.incarnation):
@@ -62,10 +78,10 @@ def run_commit(
         before = session.archived_by(head, by)
         if before is not None:
             return _answered(services, head, before)
-        plan = plan_commit(services, head, keep_recent_count)
-        if isinstance(plan, Skip):
-            return plan
-        done = _archive(services, head, replace(plan, by=by))
+        planned = plan(head)
+        if isinstance(planned, Skip):
+            return planned
+        done = _archive(services, head, planned)
         if done is not None:
             return _hand_over(services, done)
     raise Aborted("too many commits at once; nothing was archived, repeat the request")
@@ -99,7 +115,7 @@ def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:
     lines = services.log.live(head, plan.first, plan.last)
     services.log.archive(ref(head), plan.number, plan.first, lines)
     now = services.clock.now()
-    archive = Archive(plan.number, plan.first, plan.last, stamp(now))
+    archive = Archive(plan.number, plan.first, plan.last, stamp(now), task=plan.task)
     with answered("the table did not answer; nothing was archived, repeat the request"):
         services.due.put(heal_marker(services, ref(head), archive))
     tokens = sum(read_line(line)["tokens"] for line in lines)
@@ -113,6 +129,8 @@ def _change(
     if head is None or head.incarnation != incarnation or head.buried_at:
         raise NotFound("the session was deleted meanwhile")
     archived = session.archive(head, plan, tokens=tokens, now=now)
+    if archived is not None and plan.task:
+        archived = auto_commit.committed(archived, now)
     return Change(archived, archived)
 
 

@@ -85,11 +85,19 @@ def _session(services: Library, key: str, done: Restored, now: datetime) -> Head
         return None
     done.sessions += 1
     services.sessions.note(head)
+    _mark(services, head, now)
     for archive in head.pending:
         done.pending += 1
         request = extract_request(ref(head), archive)
         services.due.put(Due(stamp(now), "heal", ref(head), archive=archive.number, task_id=request.task_id))
     return head
+
+
+def _mark(services: Library, head: Head, now: datetime) -> None:
+    """The marker by which the sweep finds a session that may have fallen silent. One that has none and needs one gets
+    it with its next message."""
+    if head.mark:
+        services.due.put(Due(stamp(now), "idle", ref(head), mark=head.mark, since=stamp(now)))
 
 
 def _indexes(services: Library, owner: User, kept: Kept) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 
-from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.auto_commit import AutoCommitPolicy, Triggers
 from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
@@ -16,16 +16,21 @@ from strandline.storage.document import Documents
 from strandline.storage.erasures import Erasures
 from strandline.storage.journal import Journals
 from strandline.storage.keys import Keys
+from strandline.storage.lease import Leases
 from strandline.storage.log import Log
 from strandline.storage.records import DueMarkers, Sessions, Tasks
 from strandline.storage.tool_results import ToolResults
 
 WARM_HEADS = 64
+TRIGGERS = Triggers()
 
 
 @dataclass(frozen=True)
 class Rules:
     """Deployment settings that use cases follow. Seconds, counts.
+
+    Looking for silent sessions, the sweep reads `scan_batch` markers at a time and pauses in between; it looks at the
+    same session again after `check_seconds` at the earliest.
 
     A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
     after `extract_seconds`, which is less than its function has. A memory lives `memory_ttl_seconds` from its last
@@ -33,6 +38,10 @@ class Rules:
     """
 
     default_policy: AutoCommitPolicy | None = None
+    triggers: Triggers = TRIGGERS
+    check_seconds: int = 60
+    scan_batch: int = 16
+    scan_pause_seconds: float = 0
     heal_seconds: int = 900
     heal_rounds: int = 5
     max_receives: int = 5
@@ -52,6 +61,7 @@ class Ports:
 
     objects: Callable[[], ObjectStore]
     items: Callable[[], Items]
+    commit_queue: Callable[[], Queue]
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
     erase_queue: Callable[[], Queue]
@@ -86,6 +96,10 @@ class Services:
     @cached_property
     def items(self) -> Items:
         return self.ports.items()
+
+    @cached_property
+    def commit_queue(self) -> Queue:
+        return self.ports.commit_queue()
 
     @cached_property
     def extract_queue(self) -> Queue:
@@ -138,6 +152,10 @@ class Services:
     @cached_property
     def due(self) -> DueMarkers:
         return DueMarkers(self.items)
+
+    @cached_property
+    def leases(self) -> Leases:
+        return Leases(self.items, self.clock)
 
     @cached_property
     def keys(self) -> Keys:

@@ -1,8 +1,8 @@
 """sweep: look at what is due.
 
 in             the clock
-out            ExtractRequested for archives whose task has stood still; EraseRequested for what was deleted; events
-               that the bus may not have
+out            CommitRequested for sessions that have fallen silent (pipeline/idle.py); ExtractRequested for archives
+               whose task has stood still; EraseRequested for what was deleted; events that the bus may not have
 commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
@@ -23,10 +23,12 @@ It reads markers that are due, never all sessions: its cost grows with what is d
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from strandline.domain.contracts import EraseRequested
 from strandline.domain.errors import Unavailable
@@ -39,6 +41,7 @@ from strandline.pipeline.announce import tell
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.commit import extract_request, request_extract
 from strandline.pipeline.extract import announce_commit
+from strandline.pipeline.idle import look_at_request, look_at_session, silent
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
@@ -47,27 +50,33 @@ from strandline.storage.layout import head_key, user_of
 from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
+COUNTS = ("due", "committed", "moved", "healed", "failed")
 
 log = logging.getLogger(__name__)
 
 
 def run_sweep(services: Library) -> Mapping[str, int]:
-    """Looks at every marker that is due; answers how many there were and how many could not be dealt with.
+    """Looks at every marker that is due; answers how many there were (`due`), how many commits it has asked for
+    (`committed`), how many markers it has only moved (`moved`), where something had stood still or was behind
+    (`healed`), and how many could not be dealt with (`failed`).
 
     One marker's failure never stops the others: it is put off, and a later sweep meets it again.
     """
     now = services.clock.now()
-    counts = {"due": 0, "failed": 0}
-    for number in range(SHARDS):
-        for due in _due(services, number, now, counts):
-            counts["due"] += 1
-            try:
-                _LOOKS[due.kind](services, due, now)
-            except Exception as error:  # noqa: BLE001 - one marker's failure stops no other
-                counts["failed"] += 1
-                log.error("sweep: %s failed, to be looked at again later: %s", due.kind, kind_of(error))
-                _put_off(services, due)
+    counts = Counter(dict.fromkeys(COUNTS, 0))
+    for due in _all_due(services, now, counts):
+        counts["due"] += 1
+        counts.update(filter(None, [_look(services, due, now)]))
     return counts
+
+
+def _look(services: Library, due: Due, now: datetime) -> str | None:
+    try:
+        return _LOOKS[due.kind](services, due, now)
+    except Exception as error:  # noqa: BLE001 - one marker's failure stops no other
+        log.error("sweep: %s failed, to be looked at again later: %s", due.kind, kind_of(error))
+        _put_off(services, due)
+        return "failed"
 
 
 def _put_off(services: Library, due: Due) -> None:
@@ -76,33 +85,38 @@ def _put_off(services: Library, due: Due) -> None:
         services.due.move(due, replace(due, at=services.due_at()))
 
 
-def _due(services: Library, number: int, now: datetime, counts: dict[str, int]) -> Sequence[Due]:
-    try:
-        return services.due.due(number, now, BATCH)
-    except StoreError as error:
-        counts["failed"] += 1
-        log.warning("sweep: shard %d cannot be read: %s", number, type(error).__name__)
-        return ()
+def _all_due(services: Library, now: datetime, counts: Counter[str]) -> Iterator[Due]:
+    """What stands still first: sessions that have fallen silent may be very many."""
+    reads: list[Callable[[], Iterable[Due]]]
+    reads = [partial(services.due.due, number, now, BATCH) for number in range(SHARDS)]
+    reads.append(partial(silent, services, now))
+    for read in reads:
+        try:
+            yield from read()
+        except StoreError as error:
+            counts["failed"] += 1
+            log.warning("sweep: due markers cannot be read: %s", type(error).__name__)
 
 
-def _heal(services: Library, due: Due, now: datetime) -> None:
+def _heal(services: Library, due: Due, now: datetime) -> str | None:
     found = services.heads.read(head_key(due.session))
     head = found.value if found else None
     if head is None or head.buried_at or head.incarnation != due.session.incarnation:
         services.due.remove(due)
-        return
+        return None
     pending = find_archive(head.pending, due.archive)
     known = find_archive((*head.pending, *head.failed), due.archive)
     if known is not None:
         announce_commit(services, head, extract_request(due.session, known))
     if pending is None:
-        _agree(services, due, head)
+        healed = _agree(services, due, head)
         services.due.remove(due)
-        return
+        return healed
     task = services.tasks.get(user_of(due.session), due.task_id)
     if _moves_on(services, task, now):
         services.due.move(due, replace(due, at=services.due_at()))
-    elif due.rounds >= services.rules.heal_rounds:
+        return "moved"
+    if due.rounds >= services.rules.heal_rounds:
         outcome.fail(
             services, extract_request(due.session, pending), "sweep", "no progress after repeated attempts"
         )
@@ -110,6 +124,7 @@ def _heal(services: Library, due: Due, now: datetime) -> None:
     else:
         request_extract(services, due.session, pending, ended_at=(task or {}).get("ended_at"))
         services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
+    return "healed"
 
 
 def _moves_on(services: Library, task: Item | None, now: datetime) -> bool:
@@ -118,7 +133,7 @@ def _moves_on(services: Library, task: Item | None, now: datetime) -> bool:
     return task is not None and task["status"] == "running" and task["updated_at"] > since
 
 
-def _agree(services: Library, due: Due, head: Head) -> None:
+def _agree(services: Library, due: Due, head: Head) -> str | None:
     """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
     services.sessions.mend(head)
     failed = find_archive(head.failed, due.archive)
@@ -126,12 +141,13 @@ def _agree(services: Library, due: Due, head: Head) -> None:
         outcome.report(services, extract_request(due.session, failed), failed, "sweep")
     task = services.tasks.get(user_of(due.session), due.task_id)
     if task is None or task["status"] not in ("pending", "running"):
-        return
+        return None
     if failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif due.archive <= head.commit_count:
         result = {"session_id": head.session_id, "archive": due.archive}
         services.tasks.complete(due.session, due.task_id, result)
+    return "healed"
 
 
 def _bury(services: Library, due: Due, now: datetime) -> None:
@@ -188,7 +204,9 @@ def _tell(services: Library, happening: Happening) -> None:
         raise Unavailable("the bus did not take the event")
 
 
-_LOOKS: Mapping[str, Callable[[Library, Due, datetime], None]] = {
+_LOOKS: Mapping[str, Callable[[Library, Due, datetime], str | None]] = {
+    "commit": look_at_request,
+    "idle": look_at_session,
     "announce": _announce,
     "heal": _heal,
     "bury": _bury,

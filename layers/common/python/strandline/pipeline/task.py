@@ -12,10 +12,12 @@ from strandline.domain.times import stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.commit import extract_request, heal_marker, load_head, request_extract
 from strandline.pipeline.services import Services
+from strandline.pipeline.trigger import ask_again
 from strandline.ports import Item, Page
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import User
+from strandline.storage.records import Due
 
 OPEN = ("pending", "running")
 ENDED_BADLY = ("failed", "cancelled")
@@ -69,6 +71,8 @@ def cancel(services: Services, owner: User, task_id: str, repeat: Repeat | None 
         raise FailedPrecondition("only the task of a commit can be cancelled")
     if repeat and repeat.again and task["status"] == "cancelled":
         return task
+    if task["archive"] is None:
+        return _call_off(services, owner, task)
     whose = _session_of(owner, task)
     head = load_head(services, owner, whose.session_id)
     archive = find_archive((*head.pending, *head.failed), int(task.get("archive") or 0))
@@ -91,6 +95,8 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
     if repeat and repeat.again and task["status"] not in ENDED_BADLY:
         return task
     whose = _session_of(owner, task)
+    if task["status"] in ENDED_BADLY and task.get("archive", 0) is None:
+        return _ask_again(services, owner, task)
     if task["status"] not in ENDED_BADLY or not whose.incarnation or "archive" not in task:
         raise FailedPrecondition(
             f"only a failed or cancelled task can be retried, this one is {task['status']}"
@@ -98,6 +104,27 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
     archive = _revive(services, owner, whose, int(task["archive"]))
     request_extract(services, whose, archive, ended_at=task.get("ended_at"))
     return get(services, owner, task_id)
+
+
+def _call_off(services: Services, owner: User, task: Item) -> Item:
+    """A commit that nobody is at yet. The session's next write or the sweep may ask for another."""
+    with answered():
+        off = services.tasks.turn(
+            _session_of(owner, task), task["task_id"], "pending", status="cancelled", error=CANCELLED
+        )
+    if not off:
+        raise FailedPrecondition("only an open task can be cancelled, and this commit is being made")
+    return get(services, owner, task["task_id"])
+
+
+def _ask_again(services: Services, owner: User, task: Item) -> Item:
+    """An automatic commit that failed before there was an archive is asked for again."""
+    whose = _session_of(owner, task)
+    with answered("a store did not answer; repeat the request"):
+        services.due.put(Due(services.due_at(), "commit", whose, task_id=task["task_id"]))
+        services.tasks.turn(whose, task["task_id"], task["status"], status="pending", error=None)
+        ask_again(services, whose, task["task_id"])
+    return get(services, owner, task["task_id"])
 
 
 def _session_of(owner: User, task: Item) -> SessionRef:

@@ -20,8 +20,10 @@ _TAIL = b',"tail":[\n'
 _PLAIN = tuple(
     f.name
     for f in fields(Head)
-    if f.name not in {"segments", "tail", "ids", "pending", "failed", "keyed", "follows"}
+    if f.name
+    not in {"segments", "tail", "ids", "pending", "failed", "keyed", "follows", "live_since", "mark"}
 )
+_OPTIONAL = ("follows", "live_since", "mark")
 
 
 class HeadCodec:
@@ -34,8 +36,7 @@ class HeadCodec:
         meta["segments"] = [(s.first, s.last, s.tokens, s.bytes) for s in value.segments]
         meta["pending"] = [_archive_row(a) for a in value.pending]
         meta["failed"] = [_archive_row(a) for a in value.failed]
-        if value.follows:
-            meta["follows"] = value.follows
+        meta |= {name: there for name in _OPTIONAL if (there := getattr(value, name))}
         if value.keyed:
             meta["keyed"] = [_archive_row(a) for a in value.keyed]
         return b"%s%s%s]}" % (dumps(meta)[:-1], _TAIL, b",\n".join(value.tail))
@@ -52,6 +53,8 @@ class HeadCodec:
             pending=tuple(Archive(*a) for a in row["pending"]),
             failed=tuple(Archive(*a) for a in row["failed"]),
             follows=row.get("follows"),
+            live_since=row.get("live_since"),
+            mark=row.get("mark"),
             keyed=tuple(Archive(*a) for a in row.get("keyed", ())),
             tail=tuple(tail[:-2].split(b",\n")) if len(tail) > 2 else (),
         )
@@ -59,5 +62,5 @@ class HeadCodec:
 
 
 def _archive_row(archive: Archive) -> tuple[int | str | None, ...]:
-    told = (archive.reason, archive.by, archive.failed_at)
+    told = (archive.reason, archive.by, archive.failed_at, archive.task)
     return archive.number, archive.first, archive.last, archive.at, *told

@@ -5,6 +5,7 @@ lost without losing a message or a memory.
     SESSIONS#<account>/<user>     <session>                     a line of the session list, `listed_at` in its order
     TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge
     DUE#<shard>                   <due at>#<kind>#<session…>    something the sweep must look at then
+    IDLE#<shard>                  <due at>#idle#<session…>      a session that may have fallen silent by then
 
 The table deletes expired items late, so every reader compares `expires_at` (epoch seconds) itself.
 """
@@ -32,10 +33,15 @@ _FIRST, _LAST = "!", "\U0010ffff"
 
 
 def task_id(session: SessionRef, archive: Archive) -> str:
-    """The id of an archive's task: sortable by commit time, and the same whoever derives it."""
-    when = "".join(c for c in archive.at if c.isdigit())
+    """The id of an archive's task: sortable by time, and the same whoever derives it."""
     digest = hashlib.sha256(f"{session.incarnation}/{archive.number}".encode()).hexdigest()
-    return f"{when}-{digest[:16]}"
+    return archive.task or dated(archive.at, digest)
+
+
+def dated(at: str, digits: str) -> str:
+    """A task id that sorts by this time."""
+    when = "".join(c for c in at if c.isdigit())
+    return f"{when}-{digits[:16]}"
 
 
 def _owner(user: User) -> str:
@@ -121,6 +127,40 @@ class Tasks:
                 session, identity, when={"ended_at": None}, status="running", stage=stage, attempts=attempts
             )
 
+    def announce(self, session: SessionRef, identity: str) -> None:
+        """Notes a pending task for an archive that is still to be made."""
+        self.note(
+            session,
+            identity,
+            status="pending",
+            stage="commit",
+            archive=None,
+            created_at=stamp(self._clock.now()),
+            attempts=0,
+            result=None,
+            error=None,
+        )
+
+    def turn(
+        self,
+        session: SessionRef,
+        identity: str,
+        before: str,
+        *,
+        kept: timedelta = FAILED_KEPT,
+        **values: Any,
+    ) -> bool:
+        """Sets fields of a task that has no archive and that status; answers whether there was one."""
+        user = User(session.account_id, session.user_id)
+        held = {"status": before, "archive": None, "incarnation": session.incarnation}
+        now = self._clock.now()
+        row = {**values, "updated_at": stamp(now), "expires_at": int((now + kept).timestamp())}
+        try:
+            self._items.update(f"TASKS#{_owner(user)}", identity, row, when=held)
+        except ConditionFailed:
+            return False
+        return True
+
     def note(
         self,
         session: SessionRef,
@@ -193,6 +233,7 @@ class Tasks:
 def partitions(user: User) -> Mapping[str, str]:
     """Where the table has something of this user's by itself, by kind. Markers and expired items go by themselves."""
     return {
+        "leases": leases(user),
         "replays": f"REPLAYS#{_owner(user)}",
         "session_list": _sessions(user),
         "tasks": f"TASKS#{_owner(user)}",
@@ -204,17 +245,22 @@ def is_receipt(row: Item) -> bool:
     return str(row.get("task_type", "")).endswith("_erasure")
 
 
-Kind = Literal["announce", "heal", "bury", "reindex", "erase"]
+def leases(user: User) -> str:
+    """The partition of a user's leases."""
+    return f"LEASES#{_owner(user)}"
+
+
+Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle"]
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to look at: a pending archive (`heal`), what is left of a deleted session (`bury`), an event that the
-    bus may not have (`announce`), memories whose index entries may be behind (`reindex`; `path` names one a line, of
-    an edit just one, and `event` is what to tell of it), or the erasure of a user or an account (`erase`). Of the
-    latter three the session is empty, of an account the user too. `event` is a Happening as a dict, and may name who
-    has put the marker, so that nobody removes
-    another's."""
+    """Something to look at: a pending archive (`heal`), a commit that was asked for (`commit`), a session with live
+    messages (`idle`; `mark` is what its head calls the marker), what is left of a deleted session (`bury`), an event
+    that the bus may not have (`announce`), memories whose index entries may be behind (`reindex`; `path` names
+    one a line, of an edit just one, and `event` is what to tell of it), or the erasure of a user or an account
+    (`erase`). Of the latter three the session is empty, of an account the user too. `event` is a Happening as a dict, and may name who has put the marker, so that
+    nobody removes another's. `since` is when the marker was first put."""
 
     at: str
     kind: Kind
@@ -224,11 +270,13 @@ class Due:
     rounds: int = 0
     path: str = ""
     event: Mapping[str, Any] | None = None
+    mark: str = ""
+    since: str = ""
 
     @property
     def pk(self) -> str:
         digest = hashlib.sha256(f"{self.session.owner}/{self.session.session_id}".encode()).digest()
-        return shard(digest[0] % SHARDS)
+        return f"{'IDLE' if self.kind == 'idle' else 'DUE'}#{digest[0] % SHARDS}"
 
     @property
     def sk(self) -> str:
@@ -238,17 +286,15 @@ class Due:
             self.session.incarnation,
             str(self.archive),
             self.path,
+            *filter(None, (self.mark, self.task_id if self.kind == "commit" else "")),
             *(str(self.event[name]) for name in ("key", "attempt") if self.event and name in self.event),
         )
         return f"{self.at}#{self.kind}#{hashlib.sha256(chr(0).join(named).encode()).hexdigest()[:32]}"
 
 
-def shard(number: int) -> str:
-    return f"DUE#{number}"
-
-
 class DueMarkers:
-    """Time-ordered, sharded: a look costs what is due, not what is stored."""
+    """Time-ordered, sharded: a look costs what is due, not what is stored. Silent sessions, which may be very many,
+    have shards of their own and keep nothing else waiting."""
 
     def __init__(self, items: Items) -> None:
         self._items = items
@@ -262,12 +308,21 @@ class DueMarkers:
             "rounds": due.rounds,
             "path": due.path,
             "event": due.event,
+            "mark": due.mark,
+            "since": due.since,
         }
         self._items.put({"pk": due.pk, "sk": due.sk, "session": due.session.model_dump(), **row})
 
     def due(self, number: int, now: datetime, limit: int) -> Sequence[Due]:
-        """The markers of one shard that are due, oldest first."""
-        page = self._items.query(shard(number), between=(_FIRST, stamp(now) + "#" + _LAST), limit=limit)
+        """The markers of one shard that are due, oldest first; of silent sessions there are none among them."""
+        return self._due(f"DUE#{number}", (_FIRST, stamp(now)), limit)
+
+    def silent(self, number: int, after: Due | None, now: datetime, limit: int) -> Sequence[Due]:
+        """The same of sessions that may have fallen silent, from behind `after`."""
+        return self._due(f"IDLE#{number}", (f"{after.sk}!" if after else _FIRST, stamp(now)), limit)
+
+    def _due(self, shard: str, between: tuple[str, str], limit: int) -> Sequence[Due]:
+        page = self._items.query(shard, between=(between[0], between[1] + "#" + _LAST), limit=limit)
         return [_due(item) for item in page.items]
 
     def remove(self, due: Due) -> None:
@@ -289,4 +344,6 @@ def _due(item: Item) -> Due:
         rounds=item["rounds"],
         path=item.get("path", ""),
         event=item.get("event"),
+        mark=item.get("mark", ""),
+        since=item.get("since", ""),
     )

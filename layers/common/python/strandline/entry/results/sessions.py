@@ -81,6 +81,12 @@ class DeletedSession(TypedDict):
     complete: bool
 
 
+class Asked(TypedDict):
+    """The task of a commit that this write has set going."""
+
+    task_id: str
+
+
 class Appended(TypedDict):
     """Where a message stands, and the session's counters. `duplicate`: it was there already."""
 
@@ -91,6 +97,7 @@ class Appended(TypedDict):
     added: int
     message_count: int
     pending_tokens: int
+    auto_commit: NotRequired[Asked]
 
 
 class BatchRow(TypedDict):
@@ -110,6 +117,7 @@ class AppendedBatch(TypedDict):
     message_count: int
     pending_tokens: int
     messages: list[BatchRow]
+    auto_commit: NotRequired[Asked]
 
 
 class Whole(TypedDict):

@@ -1,0 +1,91 @@
+"""trigger: a session whose policy wants it is to be committed.
+
+in             the head as it has just been written, or as the sweep has found it
+out            CommitRequested, and the id of the task that follows it
+commit point   none: the commit function decides again on a fresh head, and commits
+on duplicate   while a lease is held nobody else asks; without it a second request would find nothing to do
+on crash       before the lease: the next write or the sweep asks. After it: the due marker makes the sweep ask again;
+               before the marker, the next write does when the lease has run out
+cost           of a write that wants no commit: nothing. Of one that does: three table writes, one message
+"""
+
+from contextlib import suppress
+from functools import partial
+
+from strandline.domain import auto_commit
+from strandline.domain.contracts import CommitRequested, SessionRef
+from strandline.domain.errors import StrandlineError
+from strandline.domain.redaction import scrub
+from strandline.domain.session import Head
+from strandline.domain.times import parse, stamp
+from strandline.pipeline.services import Services
+from strandline.ports import StoreError
+from strandline.storage.document import Change
+from strandline.storage.layout import head_key
+from strandline.storage.log import ref
+from strandline.storage.records import Due, dated
+
+REASON_CHARS = 500
+NOTED_AGAIN_SECONDS = 60
+
+
+def run_trigger(services: Services, head: Head) -> str | None:
+    """Asks for a commit if the session's policy wants one; answers the task's id. What fails is noted on the session
+    and made up for by its next write or by the sweep."""
+    if auto_commit.decide(head, services.clock.now(), services.rules.triggers) is None:
+        return None
+    with suppress(StoreError):
+        return ask(services, ref(head))
+    return None
+
+
+def ask(services: Services, whose: SessionRef) -> str | None:
+    """Asks for a commit, under a task of its own; None while another is under way. Raises StoreError, noted on the
+    session."""
+    try:
+        return _ask(services, whose)
+    except StoreError as error:
+        note_failure(services, whose, f"the commit could not be asked for: {type(error).__name__}")
+        raise
+
+
+def _ask(services: Services, whose: SessionRef) -> str | None:
+    token = services.ids.new()
+    if not services.leases.take(whose, "commit", token):
+        return None
+    task_id = dated(stamp(services.clock.now()), token)
+    services.due.put(Due(services.due_at(), "commit", whose, task_id=task_id))
+    services.tasks.announce(whose, task_id)
+    services.commit_queue.send(CommitRequested(session=whose, task_id=task_id, lease=token))
+    return task_id
+
+
+def ask_again(services: Services, whose: SessionRef, task_id: str) -> bool:
+    """Asks once more on behalf of a task; False while another is under way. Raises StoreError."""
+    token = services.ids.new()
+    if not services.leases.take(whose, "commit", token):
+        return False
+    services.commit_queue.send(CommitRequested(session=whose, task_id=task_id, lease=token))
+    return True
+
+
+def note_failure(services: Services, whose: SessionRef, reason: str) -> None:
+    """Notes on the session why an automatic commit came to nothing, without secrets; the same reason at most once a
+    minute."""
+    change = partial(_note, whose=whose, reason=scrub(reason)[:REASON_CHARS], now=stamp(services.clock.now()))
+    with suppress(StoreError, StrandlineError):
+        services.heads.update(head_key(whose), change)
+
+
+def _note(head: Head | None, *, whose: SessionRef, reason: str, now: str) -> Change[Head, None]:
+    gone = head is None or head.buried_at or head.incarnation != whose.incarnation
+    if head is None or gone or _noted(head, reason, now):
+        return Change(None, None)
+    return Change(auto_commit.stumbled(head, reason, now), None)
+
+
+def _noted(head: Head, reason: str, now: str) -> bool:
+    at = head.auto_commit_last_error_at
+    if at is None or head.auto_commit_last_error != reason:
+        return False
+    return (parse(now) - parse(at)).total_seconds() < NOTED_AGAIN_SECONDS
