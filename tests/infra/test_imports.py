@@ -21,8 +21,8 @@ BUDGETS = {
     "extract": 110,
     "merge": 175,
     "sweep": 175,
-    "erase": 370,
-    "api": 370,
+    "erase": 375,
+    "api": 375,
 }
 MEMORIES = {"api", "erase", "merge", "sweep"}
 HEAVY = {
