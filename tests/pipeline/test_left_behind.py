@@ -1,0 +1,97 @@
+"""What a deleted session leaves half done, which nobody would come back to: found by the simulation (`tests/sim`)."""
+
+import pytest
+
+from strandline.domain.contracts import EraseRequested
+from strandline.pipeline import memory, session
+from strandline.pipeline.append import new_head, note
+from strandline.storage.log import ref
+from tests.pipeline.faults import FAULTS, going_on
+from tests.pipeline.world import ALICE, DAY, HEAL_SECONDS, World
+
+SOON = 60
+
+
+def dying_merge(at: int, kind: str) -> World:
+    """A world in which the merge of a session died at that call, and then the session was deleted."""
+    world = World()
+    world.append("s", "tea: I like green tea", "sport: I row")
+    world.commit("s")
+    world.extract_next()
+    FAULTS[kind](world, at)
+    with going_on():
+        world.merge_next()
+    world.mend()
+    session.delete(world.services(), ALICE, "s")
+    world.settle()
+    return world
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_what_a_merge_has_written_is_found_although_its_session_was_deleted(kind: str) -> None:  # B-A15 B-C15
+    half = 0
+    for at in range(25):
+        world = dying_merge(at, kind)
+        world.heal()
+        listed = memory.list_memories(world.services(), ALICE, "")
+        stored = {f"preferences/{key.rpartition('/')[2]}" for key in world.stored("/memories/")}
+        assert set(listed) == stored, f"call {at}"
+        half += len(stored) == 1
+    assert half  # it has died between the two files
+
+
+def test_a_session_is_listed_although_another_was_about_to_begin_it(world: World) -> None:  # B-A16
+    """Two begin it at once; the second one's line is there when the first one's life is deleted."""
+    begun = new_head(world.services(), ALICE, "s")
+    world.append("s", "first life")
+    note(world.services(), begun)
+
+    session.delete(world.services(), ALICE, "s")
+    world.append("s", "second life", ids="n")
+    world.clock.advance(HEAL_SECONDS + 1)
+    world.heal()
+
+    line = world.rows("SESSIONS#")[0]
+    assert line["incarnation"] == world.head("s").incarnation
+
+
+def test_who_was_about_to_begin_a_session_and_died_leaves_no_line_for_ever(world: World) -> None:  # B-A16
+    world.append("s", "first life")
+    note(world.services(), new_head(world.services(), ALICE, "s"))
+    session.delete(world.services(), ALICE, "s")
+    assert len(world.rows("SESSIONS#")) == 1  # the other may be about to write its head
+
+    world.heal()
+
+    assert world.rows("SESSIONS#") == []
+
+
+def test_a_line_that_was_taken_from_a_session_comes_back(world: World) -> None:  # B-A16
+    """A session is begun while what is left of the life before it is erased, and that took the line with it."""
+    world.append("s", "first life")
+    whose = ref(world.head("s"))
+    session.delete(world.services(), ALICE, "s")
+    world.append("s", "second life", ids="n")
+    world.items.delete("SESSIONS#acme/alice", "s")
+
+    world.erase_queue.send(EraseRequested(scope="session", session=whose))
+    world.settle()
+
+    assert [row["incarnation"] for row in world.rows("SESSIONS#")] == [world.head("s").incarnation]
+
+
+def test_a_deletion_is_told_of_although_the_session_has_begun_again(world: World) -> None:  # B-A15
+    world.append("s", "first life")
+    world.objects.faults.before("versions_below", RuntimeError("killed"))
+    with pytest.raises(RuntimeError):
+        session.delete(world.services(), ALICE, "s")
+    deleted_at = world.head("s").buried_at
+    world.clock.advance(SOON)
+    world.append("s", "second life", ids="n")
+
+    world.heal()
+    world.clock.advance(DAY)
+    world.heal()
+
+    told = [event for event in world.journal() if event["type"] == "SessionDeleted"]
+    assert [(event["session_id"], event["at"]) for event in told] == [("s", deleted_at)]
