@@ -52,7 +52,8 @@ def _run(stack: ExitStack, chosen: settings.Settings, stop: threading.Event) -> 
     logs.mkdir(exist_ok=True)
     _log_to(logs)
     template = Template(settings.ROOT / "template.yaml", chosen.parameters)
-    emulators = Emulators(settings.ROOT / ".venv-emulator" / "bin", chosen.data, logs)
+    tools = settings.ROOT / ".venv-emulator" / "bin"
+    emulators = Emulators(tools, chosen.data, logs, metrics_port=chosen.metrics_port)
     stack.callback(emulators.stop)
     try:
         run.start(stack, run.Parts(chosen, template, emulators, logs))

@@ -42,13 +42,19 @@ class EmulatorError(Exception):
 class Emulators:
     """The two processes, and how to reach them."""
 
-    def __init__(self, tools: Path, data: Path, logs: Path) -> None:
-        """Starts both with their programs in `tools`. Raises EmulatorError when one is missing."""
+    def __init__(self, tools: Path, data: Path, logs: Path, *, metrics_port: int | None = None) -> None:
+        """Starts both with their programs in `tools`. Raises EmulatorError when one is missing.
+
+        `metrics_port` is where SeaweedFS tells Prometheus what it was asked, if it is to.
+        """
         self._data = data
         self._logs = logs
         ports = _free_ports(9)
+        store = seaweedfs(_tool(tools, "weed"), data / "s3", ports[:8])
+        if metrics_port is not None:
+            store.append(f"-metricsPort={metrics_port}")
         self._processes = [
-            self._start("seaweedfs", seaweedfs(_tool(tools, "weed"), data / "s3", ports[:8]), {}),
+            self._start("seaweedfs", store, {}),
             self._start(
                 "ministack", ministack(_tool(tools, "python"), data / "tables.sqlite"), _serving(ports[8])
             ),

@@ -60,10 +60,14 @@ def _pools(parts: Parts, known: Mapping[str, str]) -> dict[str, Pool]:
     return {
         name: Pool(
             Launch(function, _environment(parts, function, known), path, parts.logs / f"{name}.log"),
-            WORKERS.get(name, 1),
+            _workers(parts, name),
         )
         for name, function in parts.template.functions().items()
     }
+
+
+def _workers(parts: Parts, name: str) -> int:
+    return parts.settings.append_workers if name == "AppendFunction" else WORKERS.get(name, 1)
 
 
 def _environment(parts: Parts, function: Function, known: Mapping[str, str]) -> dict[str, str]:

@@ -31,6 +31,8 @@ class Settings:
     retry_seconds: int
     embedder: str
     model_key: str = ""
+    append_workers: int = 4
+    metrics_port: int | None = None
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -61,13 +63,15 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         retry_seconds=_number(environment, "STRANDLINE_LOCAL_RETRY_SECONDS", 10, 43_200),
         embedder=_embedder(environment),
         model_key=environment.get("STRANDLINE_LOCAL_MODEL_KEY", ""),
+        append_workers=_number(environment, "STRANDLINE_LOCAL_APPEND_WORKERS", 4, 200),
+        metrics_port=_number(environment, "STRANDLINE_LOCAL_METRICS_PORT", 0, 65535, least=0) or None,
     )
 
 
-def _number(environment: Mapping[str, str], name: str, default: int, maximum: int) -> int:
+def _number(environment: Mapping[str, str], name: str, default: int, maximum: int, *, least: int = 1) -> int:
     text = environment.get(name) or str(default)
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
-        raise SettingError(f"{name}: {text!r} is not a number from 1 to {maximum}")
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= maximum:
+        raise SettingError(f"{name}: {text!r} is not a number from {least} to {maximum}")
     return int(text)
 
 

@@ -5,9 +5,9 @@ The simulation shows that no order of events loses or doubles a message; this sh
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from threading import Barrier
+from typing import TypeVar
 
 import pytest
 
@@ -23,8 +23,11 @@ from strandline.storage.layout import User
 from strandline.storage.log import ref
 from tests.contract.conftest import Backend
 from tests.pipeline.world import World
+from tests.writers import Acknowledged, Send, Writer, all_at_once, check
 
 pytestmark = [pytest.mark.contract, pytest.mark.slow]
+
+T = TypeVar("T")
 
 WRITERS, EACH = 20, 10
 OWNER = User("acme", "alice")
@@ -51,51 +54,43 @@ def _ports(objects: ObjectStore, items: Items, queue: Queue) -> Ports:
     )
 
 
-def write(services: Services, writer: int, start: Barrier) -> None:
-    """Ten messages, each sent until it is acknowledged; a commit after every fifth."""
-    start.wait(60)
-    for n in range(EACH):
-        message = MessageIn(role="user", content=f"{writer}/{n}", id=f"{writer}/{n}")
-        insist(lambda: run_append(services, AppendRequest(OWNER, SESSION, [message])))  # noqa: B023 - used at once
-        if n == EACH // 2:
+def sender(services: Services) -> Send:
+    """Stores one message after another; a commit after every tenth."""
+
+    def send(message_id: str) -> Acknowledged:
+        message = MessageIn(role="user", content=message_id, id=message_id)
+        done = insist(lambda: run_append(services, AppendRequest(OWNER, SESSION, [message])))
+        if message_id.endswith("/5"):
             insist(lambda: run_commit(services, ref(load_head(services, OWNER, SESSION)), 5))
+        (receipt,) = done.receipts
+        return Acknowledged(receipt.seq, receipt.duplicate)
+
+    return send
 
 
-def insist(work: Callable[[], object]) -> None:
+def insist(work: Callable[[], T]) -> T:
     """Again while it is refused for too many writers: nothing was written."""
     for _ in range(50):
-        try:
-            work()
-        except Aborted:
-            continue
-        return
+        with suppress(Aborted):
+            return work()
     raise AssertionError("refused fifty times")
 
 
 def everything(services: Services) -> list[tuple[int, str]]:
-    """(seq, content) of the whole log, archives first."""
+    """(seq, message id) of the whole log, archives first."""
     head = load_head(services, OWNER, SESSION)
     lines: list[bytes] = []
     for number, first, last in services.log.archives(head):
         lines += services.log.archived(ref(head), number, first, last) or []
     lines += services.log.live(head, head.live_from, head.last_seq)
-    return [(message["seq"], message["content"]) for message in map(read_line, lines)]
+    return [(message["seq"], message["id"]) for message in map(read_line, lines)]
 
 
 def test_twenty_writers_lose_and_double_nothing(services: Callable[[], Services]) -> None:  # B-A9 B-B3 B-B4
-    start = Barrier(WRITERS)
-    with ThreadPoolExecutor(WRITERS) as pool:
-        done = [pool.submit(write, services(), writer, start) for writer in range(WRITERS)]
-    for each in done:
-        each.result()
+    writers = [Writer(f"w{n}", sender(services())) for n in range(WRITERS)]
+    all_at_once(writers, EACH)
 
-    log = everything(services())
-    assert [seq for seq, _ in log] == list(range(1, WRITERS * EACH + 1))
-    said = [content for _, content in log]
-    assert sorted(said) == sorted(f"{writer}/{n}" for writer in range(WRITERS) for n in range(EACH))
-    for writer in range(WRITERS):
-        own = [content for content in said if content.startswith(f"{writer}/")]
-        assert own == [f"{writer}/{n}" for n in range(EACH)]
+    check(everything(services()), writers, EACH)
     head = load_head(services(), OWNER, SESSION)
     assert head.commit_count >= 1
     assert head.pending_tokens == head.live_count  # one word a message

@@ -117,26 +117,6 @@ def test_odd_ids(local_run: LocalRun) -> None:
             assert result(answer)["session_id"] == session
 
 
-def test_requests_side_by_side(local_run: LocalRun) -> None:
-    """Twelve clients at once on one session: every acknowledged message has a number of its own."""
-    numbers: list[int] = []
-
-    def append() -> None:
-        with local_run.client("fay") as client:
-            for _ in range(5):
-                answer = client.post("/sessions/busy/messages", json={"role": "user", "content": "hello"})
-                if answer.status_code == 200:
-                    numbers.append(answer.json()["result"]["seq"])
-
-    in_threads([append] * 12)
-    with local_run.client("fay") as client:
-        stored = [
-            message["seq"] for message in result(client.get("/sessions/busy/messages", params={"limit": 100}))
-        ]
-    assert len(numbers) == len(set(numbers))
-    assert set(numbers) <= set(stored)
-
-
 def test_ends_what_it_started(own_run: LocalRun) -> None:
     own_run.start()
     with own_run.client() as client:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from strandline.ports import Ambiguous, ConditionFailed
+from strandline.storage.document import Retry
 from tests.handlers.service import Client, Service, at
 
 QUEUE = "IngestQueue"
@@ -113,7 +114,7 @@ def test_a_silent_store_brings_all_of_the_session_back(service: Service, alice: 
     """And nothing overtakes; other sessions go on."""
     alice.append("s", "there")
     bob.append("s", "there")
-    for nth in range(1, 16):  # as often as a write is tried
+    for nth in range(1, Retry().attempts + 2):  # a guess, and as often as a write is tried
         service.world.objects.faults.before("put", Ambiguous("down"), nth=nth)
     bodies = [request("1"), request("b", user="bob"), request("2")]
     assert send(service, bodies) == {0, 2}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from strandline.domain.contracts import CommitRequested
-from strandline.ports import Ambiguous
+from strandline.ports import Ambiguous, Contended
 from tests.handlers.service import Client, Service
 from tests.handlers.test_ingest import request
 from tests.handlers.test_queues import reference
@@ -72,6 +72,14 @@ def test_a_line_of_the_commit_queue_the_ingest_queue_and_the_sweep(
     assert (commit["trace"], metrics(commit)["commits"]) == (ROOT, 1)
     assert (again["reason"], again["received"]) == ("no_messages", 2)
     assert metrics(sweep).items() >= {"due": 1, "failed": 0}.items()
+
+
+def test_writes_that_others_came_before_are_counted(service: Service, alice: Client, lines: Any) -> None:
+    alice.append("s", "one")
+    alice.append("s", "two")
+    service.world.objects.faults.before("put", Contended("409"))
+    alice.append("s", "three")
+    assert [metrics(line)["conflicts"] for line in lines()] == [0, 0, 1]
 
 
 def test_errors_are_counted_by_code(alice: Client, lines: Any) -> None:

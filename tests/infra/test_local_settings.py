@@ -20,6 +20,14 @@ def test_defaults_and_the_key_that_is_kept(tmp_path: Path) -> None:
     assert settings.read({"STRANDLINE_DATA_DIR": str(tmp_path)}).key == first.key
 
 
+def test_a_crowd_to_be_measured(tmp_path: Path) -> None:
+    plain = settings.read({"STRANDLINE_DATA_DIR": str(tmp_path)})
+    assert (plain.append_workers, plain.metrics_port) == (4, None)
+    chosen = {"STRANDLINE_LOCAL_APPEND_WORKERS": "20", "STRANDLINE_LOCAL_METRICS_PORT": "9100"}
+    crowded = settings.read({"STRANDLINE_DATA_DIR": str(tmp_path), **chosen})
+    assert (crowded.append_workers, crowded.metrics_port) == (20, 9100)
+
+
 def test_a_model_that_can_be_asked(tmp_path: Path) -> None:
     assert settings.read({"STRANDLINE_DATA_DIR": str(tmp_path), **MODEL}).heal_seconds == 300
 
@@ -38,6 +46,10 @@ def test_a_model_that_can_be_asked(tmp_path: Path) -> None:
             "STRANDLINE_MODEL_OUTPUT: Input should be 'tool' or 'json_schema'",
         ),
         ({"STRANDLINE_EMBEDDER": "e5"}, "STRANDLINE_EMBEDDER: 'e5' is none of none, bedrock, local"),
+        (
+            {"STRANDLINE_LOCAL_APPEND_WORKERS": "0"},
+            "STRANDLINE_LOCAL_APPEND_WORKERS: '0' is not a number from 1",
+        ),
         ({"STRANDLINE_PORT": "http"}, "STRANDLINE_PORT: 'http' is not a number from 1 to 65535"),
     ],
 )

@@ -102,11 +102,14 @@ class Locomo:
         return list(self.ids[session_id][first - 1 : last])
 
 
-def store(data: Locomo, client: Client, *, jobs: int = JOBS) -> list[tuple[str, str]]:
-    """Imports and commits every session; answers (conversation, task id). Raises RuntimeError when one is refused."""
+def store(
+    data: Locomo, client: Client, *, jobs: int = JOBS, sessions: Sequence[ImportedSession] | None = None
+) -> list[tuple[str, str]]:
+    """Imports and commits these sessions, without any every one; answers (conversation, task id). Raises RuntimeError
+    when one is refused."""
     clients = {sample: client.acting_for(sample) for sample in data.samples}
     uploader = Uploader(lambda session: clients[session.conversation])
-    done = list(uploader.upload(data.sessions, jobs))
+    done = list(uploader.upload(data.sessions if sessions is None else sessions, jobs))
     if failed := [session for session in done if session.error or session.task_id is None]:
         raise RuntimeError(f"{len(failed)} sessions were not stored, the first: {failed[0]}")
     return [(session.conversation, str(session.task_id)) for session in done]

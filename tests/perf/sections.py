@@ -4,7 +4,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from strandline_sdk.client import Client
-from tests.perf import cost, cpu, imports, locomo, meaning, million, report, requests, service, world
+from tests.perf import (
+    cost,
+    cpu,
+    imports,
+    load,
+    locomo,
+    meaning,
+    million,
+    report,
+    requests,
+    service,
+    together,
+    world,
+)
 from tests.perf.requests import Row
 
 CATEGORIES = {"1": "several turns", "2": "time", "3": "open", "4": "one turn"}
@@ -221,6 +234,59 @@ def recall_by_meaning(*, quick: bool) -> str:
     return report.table(("", "@1", "@5", "@10", "@20"), [(name, *scores) for name, scores in found.items()])
 
 
+def under_load(*, quick: bool) -> str:
+    """Many writers of one session, over HTTP and by the queue, and many sessions at once."""
+    header = (
+        "per message",
+        "messages",
+        "S3 PUT",
+        "of them refused",
+        "S3 GET",
+        "of them unchanged",
+        "table write",
+        "ABORTED in all",
+        "messages per second",
+    )
+    rows = [
+        (
+            row.what,
+            f"{row.messages:,}",
+            report.number(row.each("PUT")),
+            report.number(row.each("PUT", *service.REFUSED)),
+            report.number(row.each("GET")),
+            report.number(row.each("GET", 304)),
+            report.number(row.told.requests["dynamodb_write"] / row.messages),
+            row.told.statuses[409] or "",
+            f"{row.messages / row.seconds:.0f}",
+        )
+        for row in load.measure(quick=quick)
+    ]
+    return report.table(header, rows)
+
+
+def imports_at_once(*, quick: bool) -> str:
+    """All sessions at once against one at a time: batches, conflicts, time, and that the memories are the same."""
+    data, alone, all_at_once = together.measure(quick=quick)
+    header = ("", "one at a time", "all at once", "ratio")
+    rows = [
+        ("seconds until acknowledged", alone.stored, all_at_once.stored),
+        ("seconds until all memories are written", alone.seconds, all_at_once.seconds),
+        ("merge batches", alone.batches, all_at_once.batches),
+        ("merge batches per user", *(each.batches / len(data.samples) for each in (alone, all_at_once))),
+        ("archives per merge batch", *(len(data.sessions) / each.batches for each in (alone, all_at_once))),
+        ("conflicts on memory files", alone.conflicts, all_at_once.conflicts),
+        ("deliveries to merge that came again", alone.again, all_at_once.again),
+        ("refused PUTs of any kind", alone.refused, all_at_once.refused),
+        ("PUTs", alone.puts, all_at_once.puts),
+    ]
+    shown = [(name, f"{a:,.4g}", f"{b:,.4g}", f"{b / a:.2f} ×" if a else "") for name, a, b in rows]
+    same = (
+        f"{len(data.sessions)} sessions of {len(data.samples)} users; the {alone.files.total()} memory files are the "
+        f"same both ways, but for the ids that follow from a session's life."
+    )
+    return f"{report.table(header, shown)}\n\n{same}"
+
+
 SECTIONS: Mapping[str, Callable[..., str]] = {
     "append": append,
     "pipeline": pipeline,
@@ -231,4 +297,6 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "million": a_million,
     "model": model_tokens,
     "meaning": recall_by_meaning,
+    "load": under_load,
+    "import": imports_at_once,
 }

@@ -6,16 +6,19 @@ A function is cold again at the start of each stage.
 
 import importlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+import urllib.request
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -29,31 +32,82 @@ from tests.perf.environment import forget, isolated
 from tests.perf.world import KEY, ROOT, Emulated
 
 READY_SECONDS = 60
+REFUSED = (404, 409, 412)
+"""How S3 answers a conditional write whose condition does not hold."""
+_ASKED = re.compile(
+    r'^SeaweedFS_s3_request_total\{bucket="[^"]+",code="(\d+)",type="(\w+)"\} (\S+)$', re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A local run: a client of it, and where it says what happens."""
+
+    client: Client
+    logs: Path
+    _metrics: str
+    _output: Path
+
+    def asked(self) -> Counter[tuple[str, int]]:
+        """What its S3 server has been asked so far, by verb and status."""
+        with urllib.request.urlopen(self._metrics, timeout=10) as answer:
+            found = _ASKED.findall(answer.read().decode())
+        asked: Counter[tuple[str, int]] = Counter()
+        for status, verb, count in found:
+            asked[verb, int(status)] += int(float(count))
+        return asked
+
+    @property
+    def sqs(self) -> str:
+        """Where its queues are. Raises LookupError as long as it does not say so."""
+        found = re.search(r"^ +SQS +(http://\S+)", self._output.read_text(), re.MULTILINE)
+        if found is None:
+            raise LookupError("the local run has not said where SQS is")
+        return found[1]
 
 
 @contextmanager
 def local_run() -> Iterator[Client]:
+    """A client of a local run with an empty data directory. Raises TimeoutError when it does not get ready."""
+    with running() as run:
+        yield run.client
+
+
+@contextmanager
+def running(**settings: str) -> Iterator[Run]:
     """`python -m infra.local` with an empty data directory. Raises TimeoutError when it does not get ready."""
     with tempfile.TemporaryDirectory(prefix="strandline-bench-") as data:
-        port = _free_port()
-        chosen = {"STRANDLINE_PORT": str(port), "STRANDLINE_LOCAL_KEY": KEY, "STRANDLINE_DATA_DIR": data}
+        port, metrics = _free_ports(2)
+        chosen = {
+            "STRANDLINE_PORT": str(port),
+            "STRANDLINE_LOCAL_KEY": KEY,
+            "STRANDLINE_DATA_DIR": data,
+            "STRANDLINE_LOCAL_METRICS_PORT": str(metrics),
+            **settings,
+        }
         command = [sys.executable, "-m", "infra.local"]
-        process = subprocess.Popen(
-            command, cwd=ROOT, env={**isolated(), **chosen}, stdout=subprocess.DEVNULL, start_new_session=True
-        )
+        with Path(data, "output.txt").open("wb") as output:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env={**isolated(), **chosen}, stdout=output, start_new_session=True
+            )
         try:
             with Client(f"http://127.0.0.1:{port}", KEY) as client:
                 _wait(client)
-                yield client
+                address = f"http://127.0.0.1:{metrics}/metrics"
+                yield Run(client, Path(data, "logs"), address, Path(data, "output.txt"))
         finally:
             os.kill(process.pid, signal.SIGINT)
             process.wait(30)
 
 
-def _free_port() -> int:
-    with socket.socket() as each:
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
         each.bind(("127.0.0.1", 0))
-        return int(each.getsockname()[1])
+    ports = [int(each.getsockname()[1]) for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
 
 
 def _wait(client: Client) -> None:

@@ -29,6 +29,55 @@ def test_a_stale_warm_value_is_read_again() -> None:
     assert desk.requests() == {"put": 2, "get": 1}
 
 
+def test_a_stale_guess_does_not_wait() -> None:
+    """Somebody else has written since, perhaps long ago: that is no crowd yet."""
+    desk = Desk(warm=1)
+    desk.add("a")
+    desk.other()
+    desk.add("b")
+    assert desk.clock.slept == []
+
+
+def test_a_document_that_others_write_too_is_looked_at_first() -> None:
+    """Two functions in turn: one refused PUT, and none with every write."""
+    desk = Desk(warm=1)
+    desk.add("a")
+    desk.other()
+    assert desk.add("b") == 2
+    desk.requests()
+    for n in range(2, 5):
+        desk.other()
+        assert desk.add("c") == 2 * n
+    assert desk.requests() == {"get": 3, "put": 3}
+
+
+def test_when_the_others_have_stopped_it_is_guessed_again() -> None:
+    desk = Desk(warm=1)
+    desk.add("a")
+    desk.other()
+    desk.add("b")
+    desk.requests()
+    moved = desk.store.bytes["get"]
+    desk.add("c")
+    assert desk.requests() == {"get": 1, "put": 1}
+    assert desk.store.bytes["get"] == moved, "it has not changed: no body"
+    desk.add("d")
+    assert desk.requests() == {"put": 1}
+    assert desk.notes() == ("a", "other 1", "b", "c", "d")
+
+
+def test_what_is_known_of_others_goes_with_the_cache() -> None:
+    desk = Desk(warm=1)
+    desk.add("a")
+    desk.other()
+    desk.add("b")
+    desk.documents.update("another", adding("a"))
+    desk.add("c")
+    desk.requests()
+    desk.add("d")
+    assert desk.requests() == {"put": 1}
+
+
 def test_a_warm_value_deleted_underneath_is_not_resurrected() -> None:
     desk = Desk(warm=1)
     desk.add("a")

@@ -59,12 +59,12 @@ def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
     """Runs the use case; answers the envelope."""
     known = services()
     again = repeat()
-    if again is None:
-        done = run_append(known, request)
-    else:
+    if again is not None:
         request = replace(request, repeat_key=again.seed)
+    with telemetry.contention(known.heads):
         done = run_append(known, request)
-        done = _as_first(request, done) if again.again else done
+    if again is not None and again.again:
+        done = _as_first(request, done)
     telemetry.count(appended_messages=done.added)
     telemetry.note(last_seq=done.head.last_seq)
     return ok(_result(request, done, batch=batch), known.clock)

@@ -66,7 +66,8 @@ def _ingest(group: list[Wanted]) -> list[dict[str, str]]:
                 session=requests[0].session_id,
                 messages=messages,
             )
-            outcomes.extend(run_ingest(services(), requests))
+            with telemetry.contention(services().heads):
+                outcomes.extend(run_ingest(services(), requests))
             kept = [len(r.messages) for r, error in zip(requests, outcomes, strict=True) if error is None]
             telemetry.count(requests=len(requests), appended_messages=sum(kept))
 

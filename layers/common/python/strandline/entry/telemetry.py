@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from strandline.adapters.clock import SystemClock
 from strandline.domain.contracts import SessionRef
@@ -57,6 +57,22 @@ def count(**counts: int) -> None:
 
 def note_session(whose: SessionRef) -> None:
     note(account=whose.account_id, user=whose.user_id, session=whose.session_id)
+
+
+class Contested(Protocol):
+    """Documents that several functions write."""
+
+    conflicts: int
+
+
+@contextmanager
+def contention(documents: Contested) -> Iterator[None]:
+    """Counts the writes inside that others came before: refused, and mostly done again."""
+    before = documents.conflicts
+    try:
+        yield
+    finally:
+        count(conflicts=documents.conflicts - before)
 
 
 def current_trace() -> str | None:

@@ -6,6 +6,11 @@
     └────────── not mine ◀── re-read: is my write in it? ◀── wait ────┘
                                         └── mine ──▶ done, with the result of the attempt that landed
 
+A function that remembers the document begins with the PUT. When that guess is refused, somebody else writes there
+too: it reads again without waiting, and the next time it asks whether the document has changed (a GET without a body
+while it has not) before it writes. A refused PUT costs twelve GETs; one document that is written by several functions
+in turn would have one with every write.
+
 Every body carries `revision` (monotone, so bytes never repeat and an ETag never means two states) and the newest
 write ids with the revision each of them made. A write whose answer was lost is recognised by its id, also under what
 others have written on top since. This is the only place that repeats on conflict; the adapters send each conditional
@@ -95,17 +100,21 @@ class Change(Generic[V, R]):
 
 @dataclass(frozen=True)
 class Retry:
-    """Attempts and waits. Full jitter: the k-th wait is uniform in [0, min(cap, base·2^k)) seconds (AWS
-    Architecture Blog, "Exponential Backoff And Jitter")."""
+    """Attempts after a read, and the waits before all but the first of them. Full jitter: the k-th wait, from 0, is
+    uniform in [0, min(cap, base·2^k)) seconds (AWS Architecture Blog, "Exponential Backoff And Jitter").
 
-    attempts: int = 14
-    base: float = 0.02
-    cap: float = 1.0
+    The waits are some PUTs long at once and stop growing soon: of many writers exactly one succeeds at a time, so short
+    waits add refused PUTs, and ever longer ones let those starve that have waited longest.
+    """
+
+    attempts: int = 20
+    base: float = 0.1
+    cap: float = 0.8
 
 
 class Documents(Generic[V]):
     """The documents of one kind. With `warm` > 0, that many newest values are kept with their ETags, and `update`
-    tries its write before it reads."""
+    tries its write before it reads, unless others write there too."""
 
     def __init__(  # noqa: PLR0913 - what it works with, and two habits that have defaults
         self,
@@ -126,6 +135,9 @@ class Documents(Generic[V]):
         self.writes = self.conflicts = 0  # counted for the operator
         self._lock = Lock()
         self._cache: OrderedDict[str, Versioned[V]] = OrderedDict()
+        self._shared: set[str] = (
+            set()
+        )  # of the cached: those that were found changed by others when last written
 
     def read(self, key: str) -> Versioned[V] | None:
         """The document as it is now, or None. Raises Unavailable when the store does not answer."""
@@ -149,6 +161,7 @@ class Documents(Generic[V]):
             self._forget(key)
             return None
         if stored is None:
+            self._shared.discard(key)
             return known
         return self._remember(key, self._decoded(stored))
 
@@ -157,7 +170,8 @@ class Documents(Generic[V]):
 
         `absent` says that there was no document a moment ago: creating one is tried before anything is read.
         """
-        return _Update(self, key, change, self._ids.new()).run(self._cache.get(key), absent=absent)
+        guess = None if key in self._shared else self._cache.get(key)
+        return _Update(self, key, change, self._ids.new()).run(guess, absent=absent)
 
     def _decoded(self, stored: Stored) -> Versioned[V]:
         try:
@@ -172,12 +186,20 @@ class Documents(Generic[V]):
                 self._cache.pop(key, None)
                 self._cache[key] = entry
                 while len(self._cache) > self._warm:
-                    self._cache.popitem(last=False)
+                    oldest, _ = self._cache.popitem(last=False)
+                    self._shared.discard(oldest)
         return entry
 
     def _forget(self, key: str) -> None:
         with self._lock:
             self._cache.pop(key, None)
+            self._shared.discard(key)
+
+    def _distrust(self, key: str) -> None:
+        """What is remembered may be written over no more before it is looked at again."""
+        with self._lock:
+            if key in self._cache:
+                self._shared.add(key)
 
     def write(
         self, key: str, base: Versioned[V] | None, value: V, write_id: str, meta: Meta | None = None
@@ -190,6 +212,9 @@ class Documents(Generic[V]):
         beside = {WRITTEN_AT: times.stamp(self._clock.now()), **meta} if meta else None
         try:
             etag = self._store.put(key, body, when=condition, meta=beside)
+        except (ConditionFailed, Contended):
+            self._distrust(key)
+            raise
         except StoreError:
             self._forget(key)
             raise
@@ -215,8 +240,8 @@ class _Update(Generic[V, R]):
             if written is not None:
                 return written.result
         for attempt in range(self._documents._retry.attempts):
-            if self._tried:
-                self._wait(attempt)
+            if attempt or self._unclear:
+                self._wait(max(attempt - 1, 0))
             outcome = self._attempt()
             if outcome is not None:
                 return outcome.result
@@ -231,7 +256,7 @@ class _Update(Generic[V, R]):
         return None if change.value is None else self._put(known, change.value, change)
 
     def _attempt(self) -> Change[V, R] | None:
-        base = self._documents.read(self._key)
+        base = self._documents.read_warm(self._key)
         landed = self._landed(base)
         if landed is not None:
             return landed
