@@ -6,6 +6,7 @@ import pytest
 
 from strandline.domain.contracts import CommitRequested, ExtractRequested, MergeRequested, SessionRef
 from strandline.ports import Ambiguous
+from strandline.storage.document import Retry
 from tests.handlers.service import MAX_RECEIVES, TEMPLATE, Client, Service
 
 QUEUES = ["CommitQueue", "ExtractQueue", "MergeQueue"]
@@ -134,7 +135,7 @@ def test_a_store_that_is_silent_is_asked_again_until_the_last_receive(
     service: Service, alice: Client, received: int
 ) -> None:  # B-B15
     (body,) = merges(service, alice, 1)
-    for nth in range(1, 50):
+    for nth in range(1, 4 * Retry().attempts):
         service.world.objects.faults.before("put", Ambiguous("down"), nth=nth)
 
     failed = service.send_batch("MergeQueue", [(body, received)])
