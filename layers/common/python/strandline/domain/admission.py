@@ -6,10 +6,11 @@ passes is bounded, in number and in bytes, and can name no file but one of its t
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from strandline.domain.candidates import (
+    OUTSIDE,
+    UNQUOTED,
     CandidateFile,
     CandidateLine,
     CandidatePatch,
@@ -25,6 +26,7 @@ from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.memory_types import REGISTRY, Field, MemoryType
 from strandline.domain.memory_types.template import INDEX, TEMPLATE
 from strandline.domain.names import slug
+from strandline.domain.quotes import place
 from strandline.domain.times import stamp
 
 MAX_LINES = 20_000
@@ -125,43 +127,44 @@ class _Desk:
 
     def _line(self, kind: MemoryType, claim: Claim) -> CandidateLine:
         text = _one_line(claim.text)
-        at = self._cited(claim, claim.quote)[-1].at
+        cited = self._cited(claim, claim.quote)
         if not text:
             raise _Refusal("is empty")
         return CandidateLine(
             text=text,
             field=_patched(kind, claim.field).name,
             attribute=_attribute(claim) if kind.mode == "upsert" else None,
-            **_place(claim, at, claim.quote),
+            **_place(claim, cited, claim.quote),
         )
 
     def _patch(self, kind: MemoryType, patch: Patch) -> CandidatePatch:
         field = _patched(kind, patch.field).name
-        at = self._cited(patch, "")[-1].at
+        cited = self._cited(patch, "")
         lines = tuple(self._line(kind, claim.model_copy(update={"field": field})) for claim in patch.claims)
         search = tuple(map(_one_line, patch.search))
-        return CandidatePatch(search=search, lines=lines, field=field, **_place(patch, at, "\n".join(search)))
+        where = _place(patch, cited, "\n".join(search))
+        return CandidatePatch(search=search, lines=lines, field=field, **where)
 
     def _value(self, kind: MemoryType, setting: Setting) -> CandidateValue:
         field = kind.field(setting.field)
         if field is None or field.merge == "patch" or field.name in kind.identity:
             raise _Refusal(f"has no field {setting.field[:40]!r} that takes a value")
-        at = self._cited(setting, setting.quote)[-1].at
+        cited = self._cited(setting, setting.quote)
         value = _valid(field, setting)
         return CandidateValue(
-            field=field.name, merge=field.merge, value=value, **_place(setting, at, setting.quote)
+            field=field.name, merge=field.merge, value=value, **_place(setting, cited, setting.quote)
         )
 
     def _cited(self, said: Operation, quote: str) -> Sequence[Turn]:
         """The messages cited, one of which has the quote."""
         if not 0 <= said.seq_to - said.seq_from < len(self._turns):  # before any range is gone through
-            raise _Refusal("cites messages outside the archive")
+            raise _Refusal(OUTSIDE)
         wanted = range(said.seq_from, said.seq_to + 1)
         cited = [self._turns[seq] for seq in wanted if seq in self._turns]
         if len(cited) != len(wanted):
-            raise _Refusal("cites messages outside the archive")
+            raise _Refusal(OUTSIDE)
         if not any(quote in turn.text for turn in cited):
-            raise _Refusal("its quote is not in the messages it cites")
+            raise _Refusal(UNQUOTED)
         return cited
 
     def _file(
@@ -200,8 +203,14 @@ class _Desk:
         self.files[file.path] = known.model_copy(update=more)
 
 
-def _place(said: Operation, at: datetime, quote: str) -> dict[str, Any]:
-    return {"at": stamp(at), "seq_from": said.seq_from, "seq_to": said.seq_to, "quote": quote_hash(quote)}
+def _place(said: Operation, cited: Sequence[Turn], quote: str) -> dict[str, Any]:
+    return {
+        "at": stamp(cited[-1].at),
+        "seq_from": said.seq_from,
+        "seq_to": said.seq_to,
+        "quote": quote_hash(quote),
+        "quoted": place(quote, {turn.seq: turn.text for turn in cited}) if quote else None,
+    }
 
 
 def _one_line(text: str) -> str:
@@ -238,5 +247,5 @@ def _declared(kind: MemoryType, cited: Cited) -> Iterator[CandidateValue]:
     if kind.name in REGISTRY:
         return
     for name, text in ((TEMPLATE, kind.template), (INDEX, kind.index)):
-        place = cited.model_dump(include=set(Cited.model_fields))
-        yield CandidateValue(field=name, merge="replace", value=text, **place)
+        where = cited.model_dump(include=set(Cited.model_fields))
+        yield CandidateValue(field=name, merge="replace", value=text, **where)

@@ -13,10 +13,15 @@ from strandline.domain.line import CONTENT, Attribute, Line, Source
 from strandline.domain.link import Link
 from strandline.domain.merging import Addition
 from strandline.domain.patch import Patch
+from strandline.domain.quotes import Quoted, read_quote
+
+OUTSIDE = "cites messages outside the archive"
+UNQUOTED = "its quote is not in the messages it cites"
 
 
 class Cited(BaseModel):
-    """Where something was said: its messages, the time of the last, and the hash of what is quoted."""
+    """Where something was said: its messages, the time of the last, the hash of what is quoted, and where that stands
+    (None: nowhere, as of what a patch looks for)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,6 +29,16 @@ class Cited(BaseModel):
     seq_from: int
     seq_to: int
     quote: str
+    quoted: Quoted | None = None
+
+    def unfounded(self, texts: Mapping[int, str]) -> str | None:
+        """What speaks against it, held against the archive (texts by seq); None when nothing does."""
+        if not (self.seq_from in texts and self.seq_to in texts):
+            return OUTSIDE
+        if self.quoted is None:
+            return None
+        cited = self.seq_from <= self.quoted.seq <= self.seq_to
+        return None if cited and read_quote(self.quoted, self.quote, texts) else UNQUOTED
 
 
 class CandidateLine(Cited):
@@ -36,6 +51,10 @@ class CandidatePatch(Cited):
     search: tuple[str, ...]
     lines: tuple[CandidateLine, ...]
     field: str = CONTENT
+
+    def unfounded(self, texts: Mapping[int, str]) -> str | None:
+        reasons = (super().unfounded(texts), *(line.unfounded(texts) for line in self.lines))
+        return next(filter(None, reasons), None)
 
 
 class CandidateValue(Cited):
@@ -64,6 +83,22 @@ class CandidateFile(BaseModel):
     values: tuple[CandidateValue, ...] = ()
     links: tuple[CandidateLink, ...] = ()
 
+    def founded(self, texts: Mapping[int, str]) -> tuple["CandidateFile | None", list["Rejected"]]:
+        """What of it the archive (texts by seq) bears out, None for nothing; and what it does not."""
+        kept: dict[str, tuple[Cited, ...]] = {}
+        rejected: list[Rejected] = []
+        for name in ("lines", "patches", "values"):
+            each: tuple[Cited, ...] = getattr(self, name)
+            kept[name] = tuple(cited for cited in each if not cited.unfounded(texts))
+            rejected += [
+                Rejected(reason=why, memory_type=self.type, seq_from=cited.seq_from, seq_to=cited.seq_to)
+                for cited in each
+                if (why := cited.unfounded(texts))
+            ]
+        if not rejected:
+            return self, []
+        return (self.model_copy(update=kept) if any(kept.values()) else None), rejected
+
 
 class Rejected(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -89,6 +124,17 @@ class Candidates(BaseModel):
     rejected: tuple[Rejected, ...]
     usage: Usage | None = None
     types: Mapping[str, str] = {}
+
+    def founded(self, texts: Mapping[int, str]) -> "Candidates":
+        """The same without what the archive (texts by seq) does not bear out; that is rejected."""
+        checked = [file.founded(texts) for file in self.files]
+        rejected = tuple(each for _, refused in checked for each in refused)
+        files = tuple(file for file, _ in checked if file)
+        return (
+            self.model_copy(update={"files": files, "rejected": (*self.rejected, *rejected)})
+            if rejected
+            else self
+        )
 
     def additions(self) -> Iterator[Addition]:
         """What the merge applies, one addition a file."""

@@ -35,7 +35,7 @@ from strandline.entry.wiring import library
 logging.getLogger("aws_lambda_powertools").setLevel(logging.INFO)  # at DEBUG it logs bodies
 
 MEMORIES = "/api/v1/memories/"
-VIEWS = ("history",)
+VIEWS = ("blame", "history")
 ROUTERS = (
     system.router,
     admin.router,

@@ -36,7 +36,7 @@ from strandline.pipeline.catalogue import forget_messages, index_messages, reind
 from strandline.pipeline.diff import Effect, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import PATIENCE, embed
-from strandline.pipeline.extract import called_off, living_head, read_candidates
+from strandline.pipeline.extract import called_off, living_head, read_candidates, text_of
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
 from strandline.ports import StoreError
@@ -50,11 +50,12 @@ from strandline.storage.revisions import written
 
 @dataclass
 class Job:
-    """One archive on its way through the merge: its diff, once there is one, `effects` by path, and the error that
-    stopped it, if any."""
+    """One archive on its way through the merge: its messages (None: removed with their session), its diff, once there
+    is one, `effects` by path, and the error that stopped it, if any."""
 
     request: MergeRequested
     candidates: Candidates
+    messages: Sequence[dict[str, Any]] | None = None
     diff: bytes | None = None
     effects: dict[str, Effect] = field(default_factory=dict)
     error: StrandlineError | ExtractionFailed | None = None
@@ -119,8 +120,24 @@ def _load(services: Library, request: MergeRequested) -> Job | Outcome:
 def _job(services: Library, request: MergeRequested, candidates: Candidates) -> Job | None:
     job = Job(request, candidates)
     job.diff = fetch(services.objects, job.diff_key)
-    head = living_head(services, request) if job.diff is None else None
-    return None if head and called_off(services, request, head) else job
+    if job.diff is not None:
+        return job
+    head = living_head(services, request)
+    if head and called_off(services, request, head):
+        return None
+    return _founded(services, job)
+
+
+def _founded(services: Library, job: Job) -> Job:
+    """The job with those of its candidates that the archive bears out: the last look before anything is written."""
+    request = job.request
+    lines = services.log.archived(request.session, request.archive, request.first, request.last)
+    if lines is None:  # the session is being deleted: its memories stay, as its extraction has checked them
+        return job
+    job.messages = [read_line(line) for line in lines]
+    texts = {message["seq"]: text_of(message) for message in job.messages}
+    job.candidates = job.candidates.founded(texts)
+    return job
 
 
 def _attempt(step: partial[None]) -> StrandlineError | None:
@@ -149,7 +166,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
             known.update(_write_file(services, owner, path, additions[path]))
         if known:
             reindex(services, owner, known, base=base, known=known)
-    index_messages(services, owner, dict(_documents(services, jobs)))
+    index_messages(services, owner, dict(_documents(jobs)))
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
 
@@ -211,14 +228,12 @@ def _absorb_all(
     return Change(current, (current, effects), written("merge", memory))
 
 
-def _documents(services: Library, jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
+def _documents(jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
     for job in jobs:
-        request = job.request
-        lines = services.log.archived(request.session, request.archive, request.first, request.last)
-        if lines is None:
-            continue  # the session is being deleted: its memories stay, its messages are not to be found
-        group = message_group(request.session.incarnation, request.archive)
-        yield group, list(message_documents(group, request.session.session_id, map(read_line, lines)))
+        if job.messages is not None:
+            session = job.request.session
+            group = message_group(session.incarnation, job.request.archive)
+            yield group, list(message_documents(group, session.session_id, job.messages))
 
 
 def _finish(services: Library, owner: User, job: Job) -> None:

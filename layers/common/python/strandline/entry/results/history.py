@@ -5,6 +5,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from strandline.entry.results.memories import CitedArchive
+from strandline.entry.results.search import Span
 
 
 class Lines(TypedDict):
@@ -41,3 +42,42 @@ class History(TypedDict):
     uri: str
     versions: list[Revision]
     not_kept: int | None
+
+
+class QuotedMessage(TypedDict):
+    """Who said it, in which message, and when."""
+
+    message_id: str
+    seq: int
+    role: str
+    peer_id: str | None
+    created_at: str
+
+
+class Quote(TypedDict):
+    """The words that a line quotes, read again from the archive. `verified`: they have the hash that stands behind the
+    line; `not_found`: nothing in the cited messages has it; `erased`: the archive was deleted with its session."""
+
+    status: Literal["verified", "not_found", "erased"]
+    sha256: str
+    text: str | None
+    message: QuotedMessage | None
+
+
+class BlamedLine(TypedDict):
+    """A line of the memory's content, counted from 1. Without a source it is somebody's own text."""
+
+    line: int
+    text: str
+    source: Span | None
+    quote: Quote | None
+
+
+class Blame(TypedDict):
+    """The lines of a memory, each with where it comes from."""
+
+    path: str
+    uri: str
+    version: int
+    sha256: str
+    lines: list[BlamedLine]
