@@ -91,7 +91,13 @@ def erase(made: Deployment) -> None:
         assert made.ask("GET", f"/tasks/{task}", role="admin")["status"] == "completed"
 
 
+RECIPES = """\
+{mode: upsert, fields: [{name: content}], file: recipes.md, title: Recipes, instruction: Dishes., enabled: false}
+"""
+
+
 def write(made: Deployment) -> None:
+    made.ask("PUT", "/memory-types/recipes", {"content": RECIPES})
     made.ask("POST", "/sessions", {"session_id": "s"})
     made.ask("POST", "/sessions/s/messages", TALK[0])
     made.ask("POST", "/sessions/s/messages/batch", {"messages": TALK})

@@ -1,13 +1,17 @@
 """What a session may be remembered by: whose memories, of which types, and whether archives get a summary."""
 
+import re
 from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from strandline.domain.memory_types import REGISTRY, MemoryType
+from strandline.domain.memory_types import PLANNED, REGISTRY, MemoryType
 
-PLANNED = ("cases", "trajectories", "experiences")
 KNOWN_TYPES = (*REGISTRY, *PLANNED)
+
+
+MAX_TYPES = 100
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class Switch(BaseModel):
@@ -17,7 +21,8 @@ class Switch(BaseModel):
 
 
 class MemoryPolicy(BaseModel):
-    """`memory_types` None means every enabled type; `experiences` brings `cases` and `trajectories` with it."""
+    """`memory_types` None means every enabled type; `experiences` brings `cases` and `trajectories` with it. Others
+    than the service's own are to be declared by the user."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -28,14 +33,18 @@ class MemoryPolicy(BaseModel):
 
     @field_validator("memory_types")
     @classmethod
-    def _known(cls, names: list[str] | None) -> list[str] | None:
+    def _implied(cls, names: list[str] | None) -> list[str] | None:
         if names is None:
             return None
-        unknown = sorted(set(names) - set(KNOWN_TYPES))
-        if unknown:
-            raise ValueError(f"unknown memory types {unknown}; known are {', '.join(KNOWN_TYPES)}")
+        if len(names) > MAX_TYPES or not all(map(_NAME.fullmatch, names)):
+            raise ValueError(f"at most {MAX_TYPES} names of memory types; known are {', '.join(KNOWN_TYPES)}")
         implied = ["cases", "trajectories"] if "experiences" in names else []
         return list(dict.fromkeys([*names, *implied]))
+
+    @property
+    def custom(self) -> list[str]:
+        """The types it names that are not the service's own."""
+        return [name for name in self.memory_types or () if name not in KNOWN_TYPES]
 
     def admits(self, kind: MemoryType, peer: str | None) -> bool:
         """Whether a memory of this type, of this peer (None: the user), may be written."""

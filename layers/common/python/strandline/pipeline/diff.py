@@ -47,6 +47,7 @@ def diff(
         "archive_uri": archive_uri(owner.user_id, life.session.session_id, number),
         "extraction": candidates.extraction,
         "extractor": candidates.extractor,
+        "types": dict(candidates.types),
         "operations": {"adds": adds, "updates": updates, "deletes": []},
         "rejected": [refused.model_dump() for refused in candidates.rejected],
         "skipped": list(_skipped(effects, owner)),

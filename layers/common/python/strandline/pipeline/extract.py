@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from strandline.domain.admission import check
-from strandline.domain.candidates import Candidates
+from strandline.domain.candidates import Candidates, Rejected
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
@@ -27,11 +27,13 @@ from strandline.domain.language_model.speakers import spoken
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.memory_types import REGISTRY
+from strandline.domain.memory_types.custom import version
 from strandline.domain.message import read_line, said_at
 from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
 from strandline.domain.tool_calls import skill_name, tool_parts
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
+from strandline.pipeline.memory_types import Pinned, pinned
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
@@ -115,14 +117,29 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
     session_id = request.session.session_id
     turns = tuple(transcribe(map(read_line, lines)))
     policy = MemoryPolicy.model_validate(head.memory_policy or {})
-    types = policy.chosen(REGISTRY.values())
+    own = pinned(services, request)
+    types = policy.chosen((*REGISTRY.values(), *own.types))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
     extraction = _extraction(services, request, transcript)
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
     candidates = check(extraction, transcript, policy, identity)
-    return _keep(services, request, candidates)
+    return _keep(services, request, _versioned(candidates, own, request))
+
+
+def _versioned(candidates: Candidates, own: Pinned, request: ExtractRequested) -> Candidates:
+    """With the versions of the user's own types, and with what was wrong with others."""
+    wrong = [
+        Rejected(reason=f"its declaration is not valid: {why}", memory_type=name, **_whole(request))
+        for name, why in own.problems.items()
+    ]
+    versions = {kind.name: version(kind) for kind in own.types}
+    return candidates.model_copy(update={"types": versions, "rejected": (*candidates.rejected, *wrong)})
+
+
+def _whole(request: ExtractRequested) -> dict[str, int]:
+    return {"seq_from": request.first, "seq_to": request.last}
 
 
 def _extraction(services: Services, request: ExtractRequested, transcript: Transcript) -> Extraction | None:

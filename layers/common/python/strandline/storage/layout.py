@@ -7,6 +7,7 @@
     v1/<account>/<user>/sessions/<session>/<incarnation>/used.json                     CAS document
     v1/<account>/<user>/used.json                                                      CAS document
     v1/<account>/<user>/memories/<path>                                                CAS documents
+    v1/<account>/<user>/types/<name>.<yaml|json|md>                                    a user's own, written by hand too
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/index/<kind>.vectors.idx                                       CAS documents, derived
     v1/<account>/<user>/journal/head.json                                              CAS document
@@ -56,6 +57,14 @@ class User:
     @property
     def memories(self) -> str:
         return f"{self.prefix}memories/"
+
+    @property
+    def types(self) -> str:
+        """Prefix of the memory types that the user has declared."""
+        return f"{self.prefix}types/"
+
+    def memory_type(self, name: str, form: str) -> str:
+        return f"{self.types}{encode(name)}.{form}"
 
     def index(self, kind: str) -> str:
         return f"{self.prefix}index/{kind}.idx"
@@ -140,7 +149,8 @@ class Life:
         return f"{self.archive(number)}part.{_range(first, last)}.json"
 
     def archive_file(self, number: int, name: str) -> str:
-        """`candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or `failed.json`."""
+        """`types.json`, `candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or
+        `failed.json`."""
         return f"{self.archive(number)}{name}"
 
 
@@ -159,6 +169,7 @@ _ARCHIVE_MESSAGES = re.compile(
 _TOOL_RESULT = re.compile(rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/tool-results/([^/]+)")
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
+_TYPE = re.compile(rf"{ROOT}/[^/]+/[^/]+/types/([^/]+)\.(yaml|json|md)")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
@@ -218,6 +229,12 @@ def memory_path(key: str) -> tuple[User, str] | None:
     if match is None:
         return None
     return User(decode(match[1]), decode(match[2])), "/".join(map(decode, match[3].split("/")))
+
+
+def declared_type(key: str) -> tuple[str, str] | None:
+    """Name and form of the declaration of a memory type; None for any other key."""
+    match = _TYPE.fullmatch(key)
+    return (decode(match[1]), match[2]) if match else None
 
 
 def segments(path: str) -> Iterator[str]:

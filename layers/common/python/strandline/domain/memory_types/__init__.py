@@ -14,7 +14,10 @@ REGISTRY: dict[str, MemoryType] = {
     t.name: t for t in (PROFILE, PREFERENCES, ENTITIES, EVENTS, TOPICS, TOOLS, SKILLS)
 }
 
+PLANNED = ("cases", "trajectories", "experiences")
+"""Types that a session may already name, and that nothing is extracted into yet."""
+
 BY_DEFAULT = tuple(t for t in REGISTRY.values() if t.enabled and t.extracted)
 """What is looked for in an archive unless its session's policy says otherwise."""
 
-__all__ = ["BY_DEFAULT", "REGISTRY", "Field", "MemoryType"]
+__all__ = ["BY_DEFAULT", "PLANNED", "REGISTRY", "Field", "MemoryType"]

@@ -28,6 +28,7 @@ _OF_FACTS = frozenset(
     {"text", "speaker", "seq_from", "seq_to", "quote", "attribute", "value", "title", "date"}
 )
 MAX_FIELDS = 12
+MAX_KEYWORDS = 50
 
 
 class Field(BaseModel):
@@ -48,7 +49,8 @@ class MemoryType(BaseModel):
 
     `upsert` files gather lines from many archives, an `add_only` file belongs to one archive for ever and carries its
     extraction id in its name (`{extraction}`). `enabled`: written unless a session's policy says otherwise.
-    `extracted`: a language model is asked for it, by the instruction.
+    `extracted`: a language model is asked for it, by the instruction. `keywords`: the rules put what a person says with
+    one of these words into it; only of a type with a single file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,11 +58,12 @@ class MemoryType(BaseModel):
     name: Name
     mode: Literal["upsert", "add_only"]
     fields: tuple[Field, ...]
-    file: str
-    title: str
-    template: str = "{content}"
-    instruction: str
-    index: str = "{title}"
+    file: Annotated[str, StringConstraints(max_length=200)]
+    title: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    template: Annotated[str, StringConstraints(max_length=2_000)] = "{content}"
+    instruction: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+    index: Annotated[str, StringConstraints(max_length=200)] = "{title}"
+    keywords: tuple[Annotated[str, StringConstraints(pattern=r"^\w[\w-]{0,39}$")], ...] = ()
     enabled: bool = True
     extracted: bool = True
 
@@ -133,9 +136,12 @@ def _of_texts(kind: MemoryType) -> list[str]:
     fixed = {field.name for field in kind.fields if field.merge == "immutable"}
     names = {field.name for field in kind.fields}
     allowed = {"title": fixed | {"date"}, "template": names, "index": names | {"title"}}
-    return [
+    problems = [
         f"{what}: {{{name}}} is nothing it can name"
         for what, known in allowed.items()
         for name in placeholders(getattr(kind, what))
         if name not in known
     ]
+    if kind.keywords and (kind.identity or len(kind.keywords) > MAX_KEYWORDS):
+        problems.append(f"keywords: at most {MAX_KEYWORDS}, of a type whose file and title name no field")
+    return problems

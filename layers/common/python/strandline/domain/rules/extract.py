@@ -5,6 +5,7 @@ from itertools import islice
 
 from strandline.domain.extraction import Claim, Extraction, Proposal, Transcript
 from strandline.domain.rules.entities import Known, entities
+from strandline.domain.rules.keyed import Keyed, by_keyword, keyed
 from strandline.domain.rules.kinds import EVENTS, Route, Statement, route
 from strandline.domain.rules.lines import Line, lines_of, question_of
 from strandline.domain.rules.messages import Conversation, Message, conversation
@@ -27,7 +28,7 @@ def extract(transcript: Transcript) -> Extraction:
         extractor=EXTRACTOR,
         abstract=summary.abstract,
         overview=summary.overview,
-        proposals=(*_proposals(about, lines, summary.title), *tool_uses(transcript)),
+        proposals=(*_proposals(about, lines, summary.title, keyed(transcript.types)), *tool_uses(transcript)),
     )
 
 
@@ -45,11 +46,11 @@ def _lines(about: Conversation) -> list[Line]:
     return list(islice(found.values(), MAX_CLAIMS))
 
 
-def _proposals(about: Conversation, lines: Sequence[Line], title: str) -> tuple[Proposal, ...]:
+def _proposals(about: Conversation, lines: Sequence[Line], title: str, own: Keyed) -> tuple[Proposal, ...]:
     known = entities(_spoken(lines), about.names)
     files: dict[tuple[str | None, Route], list[Claim]] = {}
     for line in lines:
-        files.setdefault((line.voice.peer, _route(line, known, about)), []).append(_claim(line))
+        files.setdefault((line.voice.peer, _route(line, known, about, own)), []).append(_claim(line))
     return tuple(
         Proposal(
             memory_type=r.memory_type,
@@ -68,9 +69,12 @@ def _spoken(lines: Sequence[Line]) -> Iterator[str]:
             yield from filter(None, (line.asked, line.whole))
 
 
-def _route(line: Line, known: Known, about: Conversation) -> Route:
+def _route(line: Line, known: Known, about: Conversation, own: Keyed) -> Route:
     if line.voice.is_assistant or line.is_caption:
         return EVENTS
+    named = by_keyword(line.whole, own)
+    if named is not None:
+        return Route(named)
     said = Statement(line.said, line.whole, line.asked, line.dated)
     return route(said, known, to_assistant=about.has_assistant)
 

@@ -32,6 +32,7 @@ from strandline.pipeline import archive, session
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.commit import Committed, load_head, run_commit
 from strandline.pipeline.context import DEFAULT_BUDGET, run_context
+from strandline.pipeline.memory_types import refuse_unknown
 from strandline.storage.layout import User
 
 router = new_router()
@@ -74,6 +75,7 @@ def create(body: CreateSession) -> Answer:
     known = library()
     if len(dumps(body.metadata)) > MAX_METADATA_BYTES:
         raise InvalidArgument(f"metadata: may hold {MAX_METADATA_BYTES} bytes as JSON")
+    refuse_unknown(known, whose, body.memory_policy)
     wanted = session.NewSession(
         owner=whose,
         session_id=identifier(body.session_id or session.generated_id(known, repeat()), "session_id"),
