@@ -80,7 +80,7 @@ class Service:
     def __init__(self, patch: pytest.MonkeyPatch, world: World) -> None:
         self.world = world
         self.dead: list[Delivery] = []
-        for queue in (world.extract_queue, world.merge_queue, world.erase_queue):
+        for queue in (world.commit_queue, world.extract_queue, world.merge_queue, world.erase_queue):
             queue.trace = telemetry.current_trace
         self._patch = patch
         for name, value in ENVIRONMENT.items():
@@ -156,6 +156,7 @@ class Service:
         """Delivers until the queues are empty; what fails comes again, up to the template's limit of receives."""
         for _ in range(rounds):
             busy = [
+                self.deliver("CommitQueue", self.world.commit_queue),
                 self.deliver("ExtractQueue", self.world.extract_queue),
                 self.deliver("MergeQueue", self.world.merge_queue),
                 self.deliver("EraseQueue", self.world.erase_queue),

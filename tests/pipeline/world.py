@@ -1,7 +1,7 @@
 """Everything outside the use cases, in memory: stores, queues, time. Any call to it can be made to go wrong."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -232,9 +232,16 @@ class World:
     def heal(self, times: int = 2) -> None:
         """Time goes by, the sweep looks, the queues run empty."""
         for _ in range(times):
-            self.clock.advance(HEAL_SECONDS + 1)
-            run_sweep(self.services())
+            self.sweep()
             self.settle()
+
+    def sweep(self, seconds: float = HEAL_SECONDS + 1) -> Mapping[str, int]:
+        """Time goes by and the schedule fires; answers the counts."""
+        self.clock.advance(seconds)
+        return run_sweep(self.services())
+
+    def delete(self, name: str, owner: User = ALICE) -> None:
+        session.delete(self.services(), owner, name)
 
     # ---- what is there, read without being counted
 

@@ -45,7 +45,8 @@ class Leases:
         except ConditionFailed:
             return False
         except Ambiguous:
-            return (self._items.get(pk, sk) or {}).get("token") == token
+            if (self._items.get(pk, sk) or {}).get("token") != token:
+                raise
         return True
 
     def let_go(self, whose: SessionRef, what: Matter, token: str) -> None:
