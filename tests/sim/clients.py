@@ -9,7 +9,7 @@ from functools import partial
 from typing import TypeVar
 
 from strandline.domain.contracts import AppendRequested, CommitRequested, SessionRef
-from strandline.domain.errors import AlreadyExists, NotFound, StrandlineError
+from strandline.domain.errors import Aborted, AlreadyExists, NotFound, StrandlineError
 from strandline.domain.message import MessageIn, ToolPart
 from strandline.domain.repeat import Repeat
 from strandline.pipeline import archive, context, session
@@ -41,11 +41,13 @@ class Client:
         self.name = name
         self.owner = owner
         self._made = 0
+        self._tries = 0  # how often the last request was sent
         self._canary = world.history.canaries.setdefault(owner, f"canary {owner.account_id} {owner.user_id}")
 
     def _ask(self, function: str, work: Callable[[Library], T]) -> T:
         """The answer to a request. Raises Unclear, and errors that repeating would not change."""
         for attempt in range(TRIES):
+            self._tries = attempt + 1
             if attempt:
                 self.world.scheduler.sleep(0.3 * 2**attempt)
             try:
@@ -53,7 +55,8 @@ class Client:
             except NoAnswer:
                 continue
             except StrandlineError as error:
-                if error.retryable:
+                gives_up = isinstance(error, Aborted) and self._tries == 1 and self._made % 2 == 0
+                if error.retryable and not gives_up:
                     continue
                 raise
             if self._heard(function):
@@ -109,6 +112,9 @@ class Client:
             world.scheduler.spawn(f"{self.name}'", partial(self._unheard, "append", work))
         try:
             done: Appended = self._ask("append", work)
+        except Aborted:
+            world.history.append(history.Aborted(self.owner, request.session_id, ids, world.scheduler.step))
+            return
         except (Unclear, StrandlineError):
             self._note_attempt(request.session_id, ids, texts)
             return
@@ -163,7 +169,10 @@ class Client:
         try:
             done = self._ask("api", work)
         except (Unclear, StrandlineError):
+            self._note_unclear(name)
             return
+        if self._tries > 1:
+            self._note_unclear(name)
         if isinstance(done, Committed):
             made = done.archive
             of = (self.owner, name, done.session.incarnation)
@@ -171,7 +180,11 @@ class Client:
 
     def commit_later(self, name: str, keep: int = 0) -> None:
         """A commit by the queue."""
+        self._note_unclear(name)
         self._send("commit", CommitRequested(session=self._ref(name), keep_recent_count=keep))
+
+    def _note_unclear(self, name: str) -> None:
+        self.world.history.append(history.CommitUnclear(self.owner, name))
 
     def _ref(self, name: str) -> SessionRef:
         return SessionRef(account_id=self.owner.account_id, user_id=self.owner.user_id, session_id=name)
@@ -222,6 +235,8 @@ class Client:
             ended = self.world.scheduler.step
         except NotFound:
             ended = self.world.scheduler.step
+            if before and self._tries == 1:
+                self.world.history.append(history.NotThere(self.owner, name, before))
         except Unclear:
             ended = None
         if before:

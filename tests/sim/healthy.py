@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.session import Head
 from strandline.pipeline import session
 from strandline.storage.codec import HeadCodec
@@ -12,16 +13,18 @@ from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from tests.fakes import MemoryQueue
 from tests.pipeline.world import ALICE, BOB, DAY, World
-from tests.sim.history import Acked, Committed, Deleted, History, ModelCall, Read
+from tests.sim.history import Acked, Committed, CommitUnclear, Deleted, History, ModelCall, Read
 from tests.sim.invariants import check
 
+POLICY = AutoCommitPolicy(message_count_threshold=2, keep_recent_count=1, pending_token_threshold=0)
 CANARIES = {ALICE: "rhubarb", BOB: "quince"}
 
 
 @dataclass
 class Healthy:
     """Alice has `s` (archives 1 and 2, three live messages), `big` (a segment of which half is archived, and a tail),
-    `bad` (an archive that failed) and `again` (deleted, and begun anew); Bob has `s` (an archive)."""
+    `bad` (an archive that failed), `auto` (committed by itself, but for a message) and `again` (deleted, and begun
+    anew); Bob has `s` (an archive)."""
 
     world: World = field(default_factory=World)
     history: History = field(default_factory=History)
@@ -40,6 +43,9 @@ class Healthy:
         self.append("big", "rhubarb" * 3_000, "rhubarb", ids="e")
         self.commit("big", keep=3)
         self.fail()
+        self.world.create("auto", auto_commit_policy=POLICY.to_dict())
+        self.append("auto", "tea: rhubarb again", "sport: rhubarb run", "more rhubarb", ids="j")
+        self.world.settle()
         self.append("again", "tea: rhubarb, not for long", ids="f")
         self.commit("again")
         self.delete("again")
@@ -71,6 +77,7 @@ class Healthy:
     def fail(self) -> None:
         self.append("bad", "tea: rhubarb, badly", ids="i")
         self.world.commit("bad")
+        self.history.append(CommitUnclear(ALICE, "bad"))
         key = next(key for key in self.world.stored("/bad/") if "/archives/" in key)
         stored = self.world.objects._entries.pop(key)
         self.world.settle()
@@ -105,7 +112,7 @@ class Healthy:
         return {name: getattr(self.world, f"{name}_queue") for name in names}
 
     def check(self) -> None:
-        check(self.world.objects, self.world.items, self.queues, self.history)
+        check(self.world.objects, self.world.items, self.queues, self.history, self.world.bus.published)
 
     # ---- the hand
 

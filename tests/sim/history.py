@@ -47,6 +47,17 @@ class Attempted:
 
 
 @dataclass(frozen=True)
+class Aborted:
+    """An append that was told ABORTED and not sent again: nothing of it was written."""
+
+    owner: User
+    session_id: str
+    batch_ids: Sequence[str]
+    at_step: int
+    texts: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Queued:
     """A request that the ingest queue has taken: its messages join the session, in the order of the queue."""
 
@@ -85,6 +96,37 @@ class Committed(Of):
     archive_number: int
     first: int
     last: int
+
+
+@dataclass(frozen=True)
+class CommitUnclear:
+    """A commit whose answer does not say what it did: by a queue, not answered, or only when it was sent again."""
+
+    owner: User
+    session_id: str
+
+
+@dataclass(frozen=True)
+class NotThere(Of):
+    """A delete of a living session that was told, the first time it was sent, that there is no such session."""
+
+
+@dataclass(frozen=True)
+class Noted:
+    """An owner has put a line of its own into a memory, over exactly what it had read."""
+
+    owner: User
+    path: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Forgot:
+    """An owner has deleted a memory that had absorbed these extractions."""
+
+    owner: User
+    path: str
+    extractions: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -133,6 +175,7 @@ class History:
 
     records: list[object] = field(default_factory=list)
     canaries: dict[User, str] = field(default_factory=dict)
+    max_age_seconds: int = 604_800
 
     def append(self, record: object) -> None:
         self.records.append(record)

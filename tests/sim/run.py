@@ -19,6 +19,7 @@ _SMALL = {
     "strandline.domain.tool_output.MAX_INLINE_CHARS": 200,
     "strandline.domain.tool_output.PREVIEW_CHARS": 60,
     "strandline.storage.journal.RUN": 4,
+    "strandline.storage.document.Retry.__init__.__defaults__": (4, 0.02, 1.0),
 }
 
 
@@ -60,4 +61,4 @@ def _play(world: World, scenario: Scenario) -> None:
         world.network.jump(max(due - world.scheduler.now, 0) + 2)
         world.scheduler.spawn("healing sweep", lambda: workers.sweep(world))
         world.scheduler.run()
-    check(world.objects, world.items, world.queues, world.history)
+    check(world.objects, world.items, world.queues, world.history, world.bus.published)

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from strandline.pipeline import session
 from strandline.storage.codec import HeadCodec
 from tests.pipeline.world import ALICE, BOB
 from tests.sim.healthy import Healthy
-from tests.sim.history import Deleted, Read
+from tests.sim.history import Deleted, Forgot, Noted, NotThere, Read
 from tests.sim.spoils import replaced, spoils
 
 # ---- memories
@@ -46,6 +47,19 @@ def a_line_that_no_archive_gave(it: Healthy) -> None:
 def a_file_was_written_for_nothing(it: Healthy) -> None:
     key = ALICE.memory("preferences/sport.md")
     it.new(key, it.world.body(key) + b"\n")
+
+
+@spoils("an_owners_lines_are_kept")
+def an_owners_line_is_lost(it: Healthy) -> None:
+    it.history.append(Noted(ALICE, "preferences/tea.md", "my own line"))
+
+
+@spoils("what_was_deleted_does_not_come_back")
+def a_deleted_memory_is_back(it: Healthy) -> None:
+    extraction = (
+        it.world.body(ALICE.memory("preferences/sport.md")).partition(b"applied:\n- ")[2][:12].decode()
+    )
+    it.history.append(Forgot(ALICE, "preferences/sport.md", [extraction.strip("'")]))
 
 
 @spoils("diffs_tell_what_was_applied")
@@ -107,6 +121,11 @@ def a_failure_is_kept_quiet(it: Healthy) -> None:
     it.change(ALICE.journal_head, b"TaskFailed", b"TaskEnding")
 
 
+@spoils("the_bus_has_every_event")
+def the_bus_was_down(it: Healthy) -> None:
+    del it.world.bus.published[2]
+
+
 # ---- lives
 
 
@@ -131,7 +150,7 @@ def a_version_of_a_deleted_head(it: Healthy) -> None:
 @spoils("no_task_of_a_deleted_session")
 def a_task_of_a_deleted_session(it: Healthy) -> None:
     row = next(row for row in it.world.rows("TASKS#") if row["resource_id"] == "s")
-    it.world.items.put({**row, "sk": "x", "task_id": "x", "incarnation": "gone"})
+    it.world.items.put({**row, "sk": "x", "task_id": "x", "incarnation": "gone", "expires_at": None})
 
 
 @spoils("the_list_shows_living_sessions")
@@ -160,6 +179,12 @@ def an_old_index_quotes_a_deleted_session(it: Healthy) -> None:
 def a_deleted_session_is_read(it: Healthy) -> None:
     gone = next(it.history.of(Deleted))
     it.history.append(Read(ALICE, "again", gone.incarnation, 1_000, 1_001, [(1, "f1")]))
+
+
+@spoils("who_deletes_is_told")
+def the_only_delete_heard_of_no_session(it: Healthy) -> None:
+    gone = next(it.history.of(Deleted))
+    it.history.append(NotThere(ALICE, "again", gone.incarnation))
 
 
 @spoils("deletions_are_told_of_once")
@@ -220,13 +245,14 @@ def a_task_has_failed_and_its_archive_is_done(it: Healthy) -> None:
 
 def set_task(it: Healthy, **values: str) -> None:
     row = next(row for row in it.world.rows("TASKS#") if row["status"] == "completed")
-    it.world.items.update(row["pk"], row["sk"], values)
+    it.world.items.update(row["pk"], row["sk"], {**values, "expires_at": None})
 
 
 @spoils("every_archive_has_its_task")
 def an_archive_has_two_tasks(it: Healthy) -> None:
     row = next(row for row in it.world.rows("TASKS#") if row["resource_id"] == "s")
-    it.world.items.put({**row, "sk": "x", "task_id": "x"})
+    for identity in "xy":
+        it.world.items.put({**row, "sk": identity, "task_id": identity, "expires_at": None})
 
 
 @spoils("nothing_is_due")
@@ -234,3 +260,12 @@ def a_marker_that_nothing_needs(it: Healthy) -> None:
     it.world.items.put(
         {"pk": "DUE#1", "sk": "x", "kind": "heal", "session": it.life("s").session.model_dump()}
     )
+
+
+@spoils("gravestones_go")
+def a_gravestone_stays(it: Healthy) -> None:
+    session.delete(it.world.services(), BOB, "s")
+    gone = it.life("s", BOB).session.incarnation
+    it.history.append(Deleted(BOB, "s", gone, 500, 501))
+    for row in it.world.rows("DUE#"):
+        it.world.items.delete(row["pk"], row["sk"])

@@ -7,7 +7,7 @@ from strandline.domain.message import hash_id
 from strandline.domain.session import Archive
 from tests.pipeline.world import ALICE
 from tests.sim.healthy import Healthy
-from tests.sim.history import Acked, Attempted, Committed, ModelCall, Queued, Read, Seen
+from tests.sim.history import Aborted, Acked, Attempted, Committed, ModelCall, Queued, Read, Seen
 from tests.sim.spoils import replaced, spoils
 
 # ---- messages
@@ -174,3 +174,21 @@ def a_head_was_written_over_unseen(it: Healthy) -> None:
 @spoils("a_model_is_asked_once")
 def a_model_is_asked_again_for_nothing(it: Healthy) -> None:
     it.history.append(next(it.history.of(ModelCall)))
+
+
+@spoils("what_is_immutable_is_written_once")
+def a_diff_is_written_again(it: Healthy) -> None:
+    key = it.life("s").archive_file(1, "memory_diff.json")
+    it.new(key, it.world.body(key))
+
+
+@spoils("who_is_told_aborted_has_written_nothing")
+def an_aborted_append_was_written(it: Healthy) -> None:
+    it.history.append(Aborted(ALICE, "s", ["c2"], 9))
+
+
+@spoils("who_archives_is_told")
+def nobody_was_told_of_an_archive(it: Healthy) -> None:
+    it.history.records = [
+        r for r in it.history.records if not (isinstance(r, Committed) and r.session_id == "big")
+    ]

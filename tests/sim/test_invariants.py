@@ -1,19 +1,21 @@
 """Every invariant finds what it is there to find: a healthy world is spoilt in one place, and just that is said."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from strandline.domain.contracts import MergeRequested
 from tests.fakes import MemoryQueue
-from tests.sim import spoils_memories, spoils_messages
+from tests.sim import spoils_auto, spoils_memories, spoils_messages
 from tests.sim.healthy import Healthy
 from tests.sim.history import Killed, ModelCall
 from tests.sim.invariants import INVARIANTS, Violation, check
 from tests.sim.spoils import SPOILT, Spoil
 
-assert spoils_memories and spoils_messages  # importing them fills SPOILT
+assert spoils_auto and spoils_memories and spoils_messages  # importing them fills SPOILT
 CASES = [(invariant, spoil) for invariant, spoils_it in SPOILT.items() for spoil in spoils_it]
 
 
@@ -89,3 +91,12 @@ def test_a_model_may_be_asked_again_after_a_kill() -> None:
 def test_every_invariant_has_been_seen_to_fail() -> None:
     by_themselves = {"queues_are_empty", "what_was_given_up_has_ended"}
     assert {invariant.__name__ for invariant in INVARIANTS} == set(SPOILT) | by_themselves
+
+
+def test_guarantees_name_every_invariant() -> None:
+    page = (Path(__file__).parents[2] / "docs/GUARANTEES.md").read_text()
+    checks = page.partition("## What a simulation checks")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", checks))
+    assert named - {"pending_tokens", "memories_extracted"} == {
+        invariant.__name__ for invariant in INVARIANTS
+    }

@@ -115,6 +115,7 @@ class World:
                 objects=lambda: ports["objects"],
                 items=lambda: ports["items"],
                 extract_queue=lambda: ports["extract"],
+                commit_queue=lambda: ports["commit"],
                 merge_queue=lambda: ports["merge"],
                 erase_queue=lambda: ports["erase"],
                 bus=lambda: ports["bus"],

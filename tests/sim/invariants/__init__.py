@@ -7,14 +7,16 @@ whom is in the `History`, what came of it in the stores; nothing is asked of the
     archives   one archive per commit, equal to its range; counters equal a recount; models asked once
     memories   each extraction applied once to each file; diff, journal and index agree with the files
     lives      nothing of a deleted session is left or comes back; no tenant's byte under another's prefix
+    auto       commits that nobody asked for
     ends       nothing is pending for ever
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from strandline.domain.events import Event
 from tests.fakes import MemoryItems, MemoryObjects
 from tests.sim.history import History
-from tests.sim.invariants import archives, ends, journal, lives, memories, messages
+from tests.sim.invariants import archives, auto, ends, journal, lives, memories, messages
 from tests.sim.invariants.raw import Queues, Raw
 
 Invariant = Callable[[Raw, History], Iterator[str]]
@@ -25,6 +27,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     *memories.INVARIANTS,
     *journal.INVARIANTS,
     *lives.INVARIANTS,
+    *auto.INVARIANTS,
     *ends.INVARIANTS,
 )
 
@@ -37,9 +40,15 @@ class Violation(AssertionError):
         self.invariant = invariant
 
 
-def check(objects: MemoryObjects, items: MemoryItems, queues: Queues, history: History) -> None:
-    """Raises Violation when anything that was promised is not so."""
-    raw = Raw(objects, items, queues)
+def check(
+    objects: MemoryObjects,
+    items: MemoryItems,
+    queues: Queues,
+    history: History,
+    published: Sequence[Event] | None = None,
+) -> None:
+    """Raises Violation when anything that was promised is not so. `published` is what the bus has taken."""
+    raw = Raw(objects, items, queues, published)
     for invariant in INVARIANTS:
         for found in invariant(raw, history):
             raise Violation(invariant.__name__, found)

@@ -4,9 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.sim.history import Committed, History, ModelCall
+from tests.sim.history import Committed, CommitUnclear, History, ModelCall
 from tests.sim.invariants.raw import Raw, Session
 
+_IMMUTABLE = re.compile(
+    r"v1/[^/]+/[^/]+/(sessions/[^/]+/[^/]+/(segments|archives|tool-results)/|journal/[^/]+/[^/]+\.jsonl$)"
+)
 _REVISION = re.compile(rb'"revision": ?(\d+)')
 
 
@@ -51,6 +54,18 @@ def answered_commits_are_there(raw: Raw, history: History) -> Iterator[str]:
         if session and session.ranges.get(done.archive_number) != (done.first, done.last):
             told = f"archive {done.archive_number} is {done.first}-{done.last}"
             yield f"{session}: answered was that {told}, there is {session.ranges}"
+
+
+def who_archives_is_told(raw: Raw, history: History) -> Iterator[str]:
+    """Where every commit was asked for and got a clear answer at once, each archive is in one of the answers."""
+    unclear = {(done.owner, done.session_id) for done in history.of(CommitUnclear)}
+    told = {(done.incarnation, done.archive_number) for done in history.of(Committed)}
+    for session in raw.sessions:
+        by_itself = session.head.auto_commit_policy is not None
+        if not by_itself and (session.owner, session.head.session_id) not in unclear and told:
+            silent = [n for n in session.ranges if (session.head.incarnation, n) not in told]
+            if silent:
+                yield f"{session}: nobody was told of the archives {silent}"
 
 
 def counters_equal_a_recount(raw: Raw, _: History) -> Iterator[str]:
@@ -102,6 +117,13 @@ def no_write_is_lost(raw: Raw, _: History) -> Iterator[str]:
             before = revision
 
 
+def what_is_immutable_is_written_once(raw: Raw, _: History) -> Iterator[str]:
+    """Segments, archives with everything below them, tool outputs and runs of the journal have one version."""
+    for key, bodies in raw.versions.items():
+        if _IMMUTABLE.match(key) and len(bodies) > 1:
+            yield f"{key} was written {len(bodies)} times"
+
+
 def a_model_is_asked_once(raw: Raw, history: History) -> Iterator[str]:
     """Once per archive, and once more for each extraction that died, failed, or ran beside another."""
     allowed = 1 + history.runs_lost("extract")
@@ -115,8 +137,10 @@ INVARIANTS = (
     copies_agree,
     left_over_objects_are_of_the_next_commit_at_most,
     answered_commits_are_there,
+    who_archives_is_told,
     counters_equal_a_recount,
     segments_say_what_they_hold,
     no_write_is_lost,
+    what_is_immutable_is_written_once,
     a_model_is_asked_once,
 )

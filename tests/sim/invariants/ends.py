@@ -45,7 +45,11 @@ def tasks_agree_with_archives(raw: Raw, _: History) -> Iterator[str]:
         session = raw.by_life.get(str(row.get("incarnation")))
         if row["status"] in ("pending", "running"):
             yield f"{row['pk']}: the task {row['task_id']} is {row['status']}"
-        elif session and (row["archive"] in session.done) != (row["status"] == "completed"):
+        elif (
+            session
+            and row["archive"] is not None  # else it was of a commit that found nothing to do
+            and (row["archive"] in session.done) != (row["status"] == "completed")
+        ):
             yield f"{session}: the task of archive {row['archive']} is {row['status']}, done are {list(session.done)}"
 
 
@@ -55,20 +59,23 @@ def every_archive_has_its_task(raw: Raw, _: History) -> Iterator[str]:
         mine = [
             row["archive"]
             for row in raw.partition("TASKS")
-            if row.get("incarnation") == session.head.incarnation
+            if row.get("incarnation") == session.head.incarnation and row["archive"] is not None
         ]
         if len(mine) != len(set(mine)):
             yield f"{session}: its tasks are of the archives {mine}"
 
 
 def nothing_is_due(raw: Raw, _: History) -> Iterator[str]:
-    """No marker waits for anything, but that which lets a gravestone go after its day."""
-    graves = {(head.session_id, head.incarnation) for head in raw.heads if head.buried_at}
+    """No marker waits for anything."""
     for row in raw.partition("DUE"):
-        whose = row["session"]
-        if row["kind"] == "bury" and (whose["session_id"], whose["incarnation"]) in graves:
-            continue
-        yield f"{row['pk']} {row['sk']} is due for {whose}, and nothing needs it"
+        yield f"{row['pk']} {row['sk']} is due for {row['session']}, and nothing needs it"
+
+
+def gravestones_go(raw: Raw, _: History) -> Iterator[str]:
+    """A day after a delete nothing at all is left under the key of its head."""
+    for head in raw.heads:
+        if head.buried_at:
+            yield f"{head.session_id} was deleted at {head.buried_at}, and its gravestone is there"
 
 
 INVARIANTS = (
@@ -79,4 +86,5 @@ INVARIANTS = (
     tasks_agree_with_archives,
     every_archive_has_its_task,
     nothing_is_due,
+    gravestones_go,
 )

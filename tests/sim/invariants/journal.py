@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from strandline.storage.layout import User
 from tests.sim.history import History
 from tests.sim.invariants.raw import Raw, Session
 
@@ -57,12 +56,21 @@ def failures_are_told_of(raw: Raw, _: History) -> Iterator[str]:
 
 
 def _by_archive(raw: Raw, session: Session, kind: str) -> dict[int, list[Event]]:
-    """The events of one kind by archive, of this very life: the task's id says whose it is."""
+    """The events of one kind by archive, of this very life: the task says whose it is, by its id, or that of a commit
+    which nobody asked for by what it notes."""
     found: dict[int, list[Event]] = {}
+    head = session.head
+    asked_for = {(a.number, a.task) for a in (*head.keyed, *head.pending, *head.failed)} | {
+        (row["archive"], row["task_id"])
+        for row in raw.rows
+        if row["pk"].startswith("TASKS#") and row.get("incarnation") == head.incarnation
+    }
     for event in raw.journals.get(session.owner, ()):
         if event["type"] == kind and event.get("session_id") == session.head.session_id:
             number = event.get("archive") or 0
-            if event.get("task_id", "").endswith(task_digest(session.head.incarnation, number)):
+            task_id = event.get("task_id", "")
+            derived = task_id.endswith(task_digest(session.head.incarnation, number))
+            if derived or (number, task_id) in asked_for:
                 found.setdefault(number, []).append(event)
     return found
 
@@ -72,9 +80,14 @@ def task_digest(incarnation: str, archive: int) -> str:
     return hashlib.sha256(f"{incarnation}/{archive}".encode()).hexdigest()[:16]
 
 
-def bus_ids(events: list[Event]) -> set[tuple[User, str]]:
-    """Who and which, of events as they are told."""
-    return {(User(event["account_id"], event["user_id"]), event["id"]) for event in events}
+def the_bus_has_every_event(raw: Raw, _: History) -> Iterator[str]:
+    """At least once, under the id that it has in the journal, and no other."""
+    if raw.published is None:
+        return
+    for owner, events in raw.journals.items():
+        told = {e.id for e in raw.published if (e.account_id, e.user_id) == (owner.account_id, owner.user_id)}
+        if told != {event["id"] for event in events}:
+            yield f"{owner}: on the bus were {sorted(told)}, in the journal are {[e['id'] for e in events]}"
 
 
 INVARIANTS = (
@@ -82,4 +95,5 @@ INVARIANTS = (
     commits_are_told_of_once,
     changes_are_told_of_once,
     failures_are_told_of,
+    the_bus_has_every_event,
 )

@@ -8,7 +8,7 @@ from strandline.ports import Item
 from strandline.storage.codec import HeadCodec
 from strandline.storage.index import IndexCodec
 from strandline.storage.layout import User, owner_of, session_of_head
-from tests.sim.history import Acked, Deleted, History, Read
+from tests.sim.history import Acked, Deleted, History, NotThere, Read
 from tests.sim.invariants.raw import Raw, life_of
 
 
@@ -36,7 +36,7 @@ def no_task_of_a_deleted_session(raw: Raw, _: History) -> Iterator[str]:
     for row in raw.partition("TASKS"):
         session = raw.by_life.get(str(row.get("incarnation")))
         if row["task_type"] == "session_commit" and (
-            session is None or row["archive"] > session.head.commit_count
+            session is None or (row["archive"] or 0) > session.head.commit_count
         ):
             yield f"{row['pk']} has the task {row['task_id']} of an archive that is not there"
 
@@ -79,6 +79,14 @@ def a_deleted_session_stays_deleted(raw: Raw, history: History) -> Iterator[str]
         for read in history.of(Read):
             if read.incarnation == deleted.incarnation and read.started_step > deleted.ended_step:
                 yield f"{deleted.session_id} was read after its delete had been answered"
+
+
+def who_deletes_is_told(raw: Raw, history: History) -> Iterator[str]:
+    """A session that lived is not said to be unknown to whoever deletes it, unless somebody else was faster."""
+    for told in history.of(NotThere):
+        deletes = [d for d in history.of(Deleted) if d.incarnation == told.incarnation]
+        if len(deletes) < 2:
+            yield f"{told.session_id} lived, and its only delete was told that there is no such session"
 
 
 def deletions_are_told_of_once(raw: Raw, history: History) -> Iterator[str]:
@@ -173,6 +181,7 @@ INVARIANTS = (
     the_list_shows_living_sessions,
     no_message_of_a_deleted_session_is_found,
     a_deleted_session_stays_deleted,
+    who_deletes_is_told,
     deletions_are_told_of_once,
     no_tenants_byte_under_anothers_prefix,
     appends_do_not_join_an_ended_life,

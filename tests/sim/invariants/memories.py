@@ -8,7 +8,7 @@ from typing import Any
 
 from strandline.domain.memory import read_lines
 from strandline.storage.layout import User, memory_path
-from tests.sim.history import Edited, History
+from tests.sim.history import Edited, Forgot, History, Noted
 from tests.sim.invariants.raw import File, Raw, Session
 
 _VERSION = re.compile(rb"^version: (\d+)$", re.MULTILINE)
@@ -21,6 +21,11 @@ def extraction_of(incarnation: str, archive: int) -> str:
 
 def _edited(history: History) -> set[tuple[User, str]]:
     return {(edit.owner, edit.path) for edit in history.of(Edited)}
+
+
+def _changed(history: History) -> set[tuple[User, str]]:
+    """Files of which an owner may have taken away what was merged."""
+    return _edited(history) | {(forgot.owner, forgot.path) for forgot in history.of(Forgot)}
 
 
 def _wanted(raw: Raw) -> Mapping[tuple[User, str], Mapping[str, list[str]]]:
@@ -36,13 +41,17 @@ def _wanted(raw: Raw) -> Mapping[tuple[User, str], Mapping[str, list[str]]]:
 
 
 def each_extraction_is_applied_once(raw: Raw, history: History) -> Iterator[str]:
-    """Every line that an archive gave is once in its file, and the file names the extraction once."""
+    """Every line that an archive gave is once in its file, and the file names the extraction once; unless it was
+    deleted with the file."""
     edited = _edited(history)
+    gone = {(f.owner, f.path, extraction) for f in history.of(Forgot) for extraction in f.extractions}
     for place, by_extraction in _wanted(raw).items():
         file = raw.files.get(place)
         if place in edited:
             continue
         for extraction, lines in by_extraction.items():
+            if (*place, extraction) in gone:
+                continue
             there = Counter(file.lines if file else ())
             counts = [there[line] for line in lines]
             if file is None or set(counts) != {1} or file.applied.count(extraction) != 1:
@@ -60,7 +69,7 @@ def a_file_holds_nothing_else(raw: Raw, history: History) -> Iterator[str]:
     }
     living = {(s.owner, extraction_of(s.head.incarnation, n)) for s in raw.sessions for n in s.ranges}
     for place, file in raw.files.items():
-        if place in _edited(history):
+        if place in _changed(history):
             continue
         known = wanted.get(place, {})
         ours = [e for e in file.applied if (place[0], e) in living and (place[0], e) not in open_ones]
@@ -70,6 +79,28 @@ def a_file_holds_nothing_else(raw: Raw, history: History) -> Iterator[str]:
             right = sorted(line for lines in known.values() for line in lines)
             if sorted(file.lines) != right:
                 yield f"{place} holds {sorted(file.lines)}, archives gave it {right}"
+
+
+def an_owners_lines_are_kept(raw: Raw, history: History) -> Iterator[str]:
+    """What an owner wrote into a memory is there once, whatever was merged beside it; unless it was deleted since."""
+    gone = {(forgot.owner, forgot.path) for forgot in history.of(Forgot)} | _edited(history)
+    for noted in history.of(Noted):
+        file = raw.files.get((noted.owner, noted.path))
+        times = file.body.split("\n").count(noted.line) if file else 0
+        if times != 1 and (noted.owner, noted.path) not in gone:
+            yield f"{noted.path}: {noted.line!r} is there {times} times"
+
+
+def what_was_deleted_does_not_come_back(raw: Raw, history: History) -> Iterator[str]:
+    """A memory that was deleted does not get back the lines of the extractions that it had absorbed."""
+    wanted = _wanted(raw)
+    for forgot in history.of(Forgot):
+        place = (forgot.owner, forgot.path)
+        file = raw.files.get(place)
+        for extraction in forgot.extractions:
+            back = set(wanted.get(place, {}).get(extraction, ())) & set(file.lines if file else ())
+            if back:
+                yield f"{place}: deleted with {list(forgot.extractions)}, and {sorted(back)} is back"
 
 
 def a_write_of_a_file_absorbs_something(raw: Raw, history: History) -> Iterator[str]:
@@ -104,7 +135,7 @@ def diffs_tell_what_was_applied(raw: Raw, history: History) -> Iterator[str]:
 
 
 def _touched(session: Session, history: History) -> bool:
-    return any(edit.owner == session.owner for edit in history.of(Edited))
+    return any(owner == session.owner for owner, _ in _changed(history))
 
 
 def _told(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -164,6 +195,8 @@ def the_message_index_follows_the_archives(raw: Raw, _: History) -> Iterator[str
 INVARIANTS = (
     each_extraction_is_applied_once,
     a_file_holds_nothing_else,
+    an_owners_lines_are_kept,
+    what_was_deleted_does_not_come_back,
     a_write_of_a_file_absorbs_something,
     diffs_tell_what_was_applied,
     the_memory_index_follows_the_files,

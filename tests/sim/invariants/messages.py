@@ -7,7 +7,7 @@ from itertools import pairwise
 from strandline.domain.message import hash_id
 from strandline.domain.session import IDS_KEPT
 from strandline.storage.layout import User
-from tests.sim.history import Acked, Attempted, Deleted, History, Queued, Read, Seen
+from tests.sim.history import Aborted, Acked, Attempted, Deleted, History, Queued, Read, Seen
 from tests.sim.invariants.raw import Raw, Session
 
 
@@ -48,7 +48,7 @@ def _may_be_deleted(history: History, incarnation: str) -> bool:
 def messages_say_what_was_sent(raw: Raw, history: History) -> Iterator[str]:
     """A stored message is one that somebody sent to this session, with that text."""
     sent: dict[tuple[User, str, str], set[str]] = {}
-    everything = [*history.of(Acked), *history.of(Attempted)]
+    everything = [*history.of(Acked), *history.of(Attempted), *history.of(Aborted)]
     for append in everything:
         for n, identity in enumerate(append.batch_ids):
             texts = sent.setdefault((append.owner, append.session_id, identity), set())
@@ -163,6 +163,16 @@ def queued_messages_join(raw: Raw, history: History) -> Iterator[str]:
             yield f"{place}: the ingest queue has taken {sorted(missing)}, they are not there"
 
 
+def who_is_told_aborted_has_written_nothing(raw: Raw, history: History) -> Iterator[str]:
+    """And may put the request right and send it with other ids."""
+    for aborted in history.of(Aborted):
+        for session in raw.sessions:
+            if (session.owner, session.head.session_id) == (aborted.owner, aborted.session_id):
+                written = [m.id for m in session.log if m.id in aborted.batch_ids]
+                if written:
+                    yield f"{session} holds {written}, whose writer was told that nothing was written"
+
+
 def known_ids_are_the_newest(raw: Raw, _: History) -> Iterator[str]:
     """The head knows the newest 1,024 message ids again, in order: a repeat is told by them."""
     for session in raw.sessions:
@@ -181,5 +191,6 @@ INVARIANTS = (
     reads_hold_what_was_acknowledged,
     contexts_hold_what_was_acknowledged,
     queued_messages_join,
+    who_is_told_aborted_has_written_nothing,
     known_ids_are_the_newest,
 )

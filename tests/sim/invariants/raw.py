@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from strandline.domain.candidates import Candidates
+from strandline.domain.events import Event
 from strandline.domain.memory import read_lines
 from strandline.domain.session import Head
 from strandline.ports import Item
@@ -34,13 +35,19 @@ class Message:
     id: str
     text: str
     tokens: int
+    at: str
     line: bytes
 
 
 def message(line: bytes) -> Message:
     row = json.loads(line)
     text = row["content"] if "content" in row else "\n".join(p.get("text", "") for p in row["parts"])
-    return Message(row["seq"], row["id"], text, row["tokens"], line)
+    return Message(row["seq"], row["id"], text, row["tokens"], row["created_at"], line)
+
+
+def spelled(first: int, last: int) -> str:
+    """A range as it is in a key."""
+    return f"{first:012d}-{last:012d}"
 
 
 def lines_of(body: bytes) -> list[bytes]:
@@ -120,18 +127,20 @@ class Session:
         """What the archives hold, in order; of one whose object is missing nothing."""
         found: list[Message] = []
         for number, span in self.ranges.items():
-            key = self.life.messages(number, *span)[len(self.life.prefix) :]
-            found += map(message, self.copies[key][2] if key in self.copies else ())
+            found += self._held(f"archives/{number:012d}/messages.{spelled(*span)}.jsonl")
         return found
 
     @cached_property
     def live(self) -> list[Message]:
         """What is live: in segments, then in the tail."""
-        lines: list[bytes] = []
+        found: list[Message] = []
         for segment in self.head.segments:
-            key = self.life.segment(segment.first, segment.last)[len(self.life.prefix) :]
-            lines += self.copies[key][2] if key in self.copies else ()
-        return [m for m in map(message, [*lines, *self.head.tail]) if m.seq >= self.head.live_from]
+            found += self._held(f"segments/{spelled(segment.first, segment.last)}.jsonl")
+        return [m for m in (*found, *map(message, self.head.tail)) if m.seq >= self.head.live_from]
+
+    def _held(self, key: str) -> list[Message]:
+        """The messages of an object; none where there is no such object."""
+        return [message(line) for line in self.copies[key][2]] if key in self.copies else []
 
     @cached_property
     def log(self) -> list[Message]:
@@ -153,9 +162,18 @@ class Session:
 class Raw:
     """A picture of the stores."""
 
-    def __init__(self, objects: MemoryObjects, items: MemoryItems, queues: Queues) -> None:
+    def __init__(
+        self,
+        objects: MemoryObjects,
+        items: MemoryItems,
+        queues: Queues,
+        published: Sequence[Event] | None = None,
+    ) -> None:
         self.versions: Mapping[str, Sequence[bytes | None]] = objects.everything()
         self.rows: Sequence[Item] = items.rows()
+        self.published = published
+        self.at = objects._clock.now()
+        self.now = self.at.timestamp()
         self.waiting = {name: [d.message for d in queue._waiting] for name, queue in queues.items()}
         self.dead = {name: [d.message for d in getattr(queue, "dead", ())] for name, queue in queues.items()}
 
@@ -222,8 +240,10 @@ class Raw:
         yield from map(json.loads, tail.records)
 
     def partition(self, kind: str) -> Iterator[Item]:
-        """Items whose partition is of that kind: `TASKS`, `DUE`, …"""
-        return (row for row in self.rows if row["pk"].startswith(f"{kind}#"))
+        """Items whose partition is of that kind: `TASKS`, `DUE`, …; those that have expired are as good as gone."""
+        for row in self.rows:
+            if row["pk"].startswith(f"{kind}#") and (row.get("expires_at") or self.now + 1) > self.now:
+                yield row
 
 
 def life_of(key: str) -> str | None:
