@@ -81,6 +81,9 @@ class Session(TypedDict, total=False):
     last_message_at: str | None
     last_commit_at: str | None
     auto_commit_policy: dict[str, Any] | None
+    last_auto_commit_at: str | None
+    auto_commit_last_error: str | None
+    auto_commit_last_error_at: str | None
     memory_policy: dict[str, Any] | None
     archives: dict[str, int]
 
@@ -99,12 +102,19 @@ class MessageReceipt(TypedDict):
     duplicate: bool
 
 
+class Asked(TypedDict):
+    """The task of a commit that a write has set going."""
+
+    task_id: str
+
+
 class Appended(TypedDict):
     session_id: str
     message_id: str
     seq: int
     message_count: int
     pending_tokens: int
+    auto_commit: NotRequired[Asked]
 
 
 class BatchAppended(TypedDict):
@@ -113,6 +123,7 @@ class BatchAppended(TypedDict):
     message_count: int
     pending_tokens: int
     messages: list[MessageReceipt]
+    auto_commit: NotRequired[Asked]
 
 
 class Committed(TypedDict):

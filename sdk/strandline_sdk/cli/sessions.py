@@ -12,7 +12,7 @@ from strandline_sdk.cli.messages import message_line
 from strandline_sdk.cli.output import count, emit, minute, shown, utf8_text
 from strandline_sdk.cli.tasks import task_lines
 from strandline_sdk.cli.waiting import outcome
-from strandline_sdk.model import Committed, Message, Role, Session, Task
+from strandline_sdk.model import Committed, Message, Role, Session, SessionSettings, Task
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -36,6 +36,41 @@ def _list(settings: Settings, limit: int) -> None:
     with settings.client() as client:
         found = list(itertools.islice(client.sessions(page_size=min(limit, 100)), limit))
     emit(found, map(_row, found))
+
+
+def _fields(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, int]:
+    """`keep_recent_count=5` and the like; which there are is the service's to say."""
+    pairs = [text.partition("=") for text in given]
+    wrong = [name for name, _, value in pairs if not value.lstrip("-").isdecimal()]
+    if wrong:
+        raise click.BadParameter(f"give a number: {wrong[0]}=20")
+    return {name: int(value) for name, _, value in pairs}
+
+
+@sessions.command()
+@click.argument("session_id", required=False)
+@click.option("--auto-commit", is_flag=True, help="Let it commit itself, by the default policy.")
+@click.option("--never-commit", is_flag=True, help="Never by itself, whatever the deployment's default.")
+@click.option(
+    "--policy",
+    multiple=True,
+    callback=_fields,
+    metavar="FIELD=NUMBER",
+    help="Let it commit itself, with this field of the policy: message_count_threshold=20.",
+)
+@pass_settings
+def create(
+    settings: Settings, session_id: str | None, auto_commit: bool, never_commit: bool, policy: dict[str, int]
+) -> None:
+    """Create a session, with an id of its own when none is given. Its policy is fixed from then on."""
+    if never_commit and (auto_commit or policy):
+        raise click.UsageError("--never-commit goes with neither --auto-commit nor --policy")
+    fixed: SessionSettings = {}
+    if never_commit or auto_commit or policy:
+        fixed["auto_commit_policy"] = None if never_commit else policy
+    with settings.client() as client:
+        made = client.create_session(session_id, **fixed)
+    emit(made, [f"{shown(made['session_id'])}  {made['uri']}", *_policy(made)])
 
 
 @sessions.command()
@@ -91,7 +126,9 @@ def send(settings: Settings, session_id: str, text: str, role: Role, peer: str |
     counts = (
         f"{count(done['message_count'], 'uncommitted message')}, {count(done['pending_tokens'], 'token')}"
     )
-    emit(done, [f"{session_id} seq {done['seq']}: {counts}"])
+    asked = done.get("auto_commit")
+    set_going = [f"it sets a commit going: task {asked['task_id']}"] if asked else []
+    emit(done, [f"{session_id} seq {done['seq']}: {counts}", *set_going])
 
 
 @click.command(cls=Command)
@@ -136,6 +173,14 @@ def _lines(session: Session) -> Iterator[str]:
     yield f"{total}, {session.get('message_count', 0)} of them live ({tokens})"
     archives = ", ".join(f"{number} {status}" for status, number in session.get("archives", {}).items())
     yield f"{count(session.get('commit_count', 0), 'commit')}; archives: {archives}"
+    yield from _policy(session)
+    if error := session.get("auto_commit_last_error"):
+        yield f"automatic commit failed {minute(session.get('auto_commit_last_error_at'))}: {shown(error)}"
+
+
+def _policy(session: Session) -> Iterator[str]:
+    if policy := session.get("auto_commit_policy"):
+        yield "commits itself: " + ", ".join(f"{name}={value}" for name, value in policy.items())
 
 
 def _outcome(done: Committed, task: Task | None) -> Iterator[str]:

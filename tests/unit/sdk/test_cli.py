@@ -92,6 +92,25 @@ def test_a_session_from_the_first_message_to_its_archive(service: FakeService) -
     assert "  talk" in run(service, "sessions").stdout
 
 
+def test_a_session_that_commits_itself(service: FakeService) -> None:
+    made = run(service, "sessions", "create", "talk", "--policy", "message_count_threshold=20")
+    assert made.stdout.splitlines() == [
+        "talk  viking://user/self/sessions/talk",
+        "commits itself: message_count_threshold=20",
+    ]
+    assert document(service, "sessions", "create", "a", "--auto-commit")["auto_commit_policy"] == {}
+    assert document(service, "sessions", "create", "b", "--never-commit")["auto_commit_policy"] is None
+    assert "auto_commit_policy" not in document(service, "sessions", "create", "c")
+
+
+def test_a_policy_that_cannot_be_meant(service: FakeService) -> None:
+    refused = run(service, "sessions", "create", "talk", "--policy", "idle_timeout_seconds=soon")
+    assert (refused.exit_code, "idle_timeout_seconds=20" in refused.stderr) == (2, True)
+    refused = run(service, "sessions", "create", "talk", "--never-commit", "--auto-commit")
+    assert refused.exit_code == 2
+    assert service.sessions == {}
+
+
 def test_a_message_may_come_from_stdin(service: FakeService) -> None:
     assert run(service, "send", "talk", "-", stdin="\ufeffzwei\nZeilen\n".encode()).exit_code == 0
     assert service.sessions["self", "talk"].messages[0]["content"] == "zwei\nZeilen\n"
