@@ -56,6 +56,7 @@ class Sent:
     body: str
     group: str | None
     trace: str | None = None
+    receipt: str = ""
 
 
 class Backend(Protocol):
@@ -79,11 +80,19 @@ class Fakes:
 
     def queue(self, *, fifo: bool, trace: Trace = no_trace) -> tuple[Queue, Callable[[], list[Sent]]]:
         queue = MemoryQueue(fifo=fifo, trace=trace)
-        return queue, lambda: [Sent(d.body, d.group if fifo else None, d.trace) for d in queue.receive(100)]
+        return queue, lambda: [
+            Sent(d.body, d.group if fifo else None, d.trace, d.receipt) for d in queue.receive(100)
+        ]
 
     def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
         bus = MemoryBus()
         return bus, lambda: [event.model_dump(exclude_none=True) for event in bus.published]
+
+
+def _sent(message: Any) -> Sent:
+    named = message["Attributes"]
+    group, trace = named.get("MessageGroupId"), named.get("AWSTraceHeader")
+    return Sent(message["Body"], group, trace, message["ReceiptHandle"])
 
 
 @cache
@@ -153,10 +162,7 @@ class Aws:
             answer = sqs.receive_message(
                 QueueUrl=url, MaxNumberOfMessages=10, AttributeNames=["All"], WaitTimeSeconds=0
             )
-            return [
-                Sent(m["Body"], m["Attributes"].get("MessageGroupId"), m["Attributes"].get("AWSTraceHeader"))
-                for m in answer.get("Messages", [])
-            ]
+            return [_sent(message) for message in answer.get("Messages", [])]
 
         return SqsQueue(url, lambda config: self.client("sqs", config), trace), arrived
 

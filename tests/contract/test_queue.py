@@ -55,6 +55,16 @@ def test_the_same_message_sent_again_arrives_again(backend: Backend) -> None:
     assert len(arrived()) == 2
 
 
+def test_a_message_that_is_let_go_comes_again_at_once_and_its_group_with_it(backend: Backend) -> None:
+    queue, arrived = backend.queue(fifo=True)
+    queue.send(_message(keep=0))
+    (hidden,) = arrived()
+    queue.send(_message(keep=1))
+    assert arrived() == []
+    queue.release(hidden.receipt)
+    assert [json.loads(s.body)["keep_recent_count"] for s in arrived()] == [0, 1]
+
+
 def test_group_ids_are_what_sqs_takes() -> None:
     assert group_id("account/user") == "account/user"
     for owner in ("a/" + "u" * 127, "a/名前", "a/b c", "a/b\n"):

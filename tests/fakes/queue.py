@@ -12,12 +12,13 @@ from tests.fakes.faults import Faults
 class Delivery:
     """A message as a handler gets it; `received` counts its deliveries, this one included."""
 
-    message: Message
+    message: Message | None
     body: str
     group: str
     received: int = 0
     in_flight: bool = False
     trace: str | None = None
+    receipt: str = ""
 
 
 class MemoryQueue:
@@ -39,6 +40,19 @@ class MemoryQueue:
 
         self.faults.run("send", accept)
 
+    def put(self, body: str, group: str = "") -> None:
+        """Anything at all, from anybody who may write to the queue."""
+        with self._lock:
+            self._waiting.append(Delivery(None, body, group))
+
+    def release(self, receipt: str) -> None:
+        def accept() -> None:
+            with self._lock:
+                for delivery in self._waiting:
+                    delivery.in_flight = delivery.in_flight and delivery.receipt != receipt
+
+        self.faults.run("release", accept)
+
     def _delivery(self, message: Message) -> Delivery:
         return Delivery(message, message.model_dump_json(), message.session.owner, trace=self.trace())
 
@@ -50,6 +64,7 @@ class MemoryQueue:
             for delivery in batch:
                 delivery.in_flight = True
                 delivery.received += 1
+                delivery.receipt = f"receipt {id(delivery)}, {delivery.received}"
             return batch
 
     def done(self, delivery: Delivery) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, urlencode
+from uuid import UUID
 
 import pytest
 
@@ -24,6 +25,7 @@ from strandline.pipeline.services import Ports
 from strandline.storage.keys import KeyOwner, Role
 from tests.fakes import Delivery, MemoryQueue
 from tests.handlers.declared import differences
+from tests.pipeline.trips import Killed
 from tests.pipeline.world import World
 
 TEMPLATE = Template(Path(__file__).parents[2] / "template.yaml", {})
@@ -156,6 +158,7 @@ class Service:
         """Delivers until the queues are empty; what fails comes again, up to the template's limit of receives."""
         for _ in range(rounds):
             busy = [
+                self.deliver("IngestQueue", self.world.ingest_queue),
                 self.deliver("CommitQueue", self.world.commit_queue),
                 self.deliver("ExtractQueue", self.world.extract_queue),
                 self.deliver("MergeQueue", self.world.merge_queue),
@@ -165,36 +168,40 @@ class Service:
                 return
         raise AssertionError("the queues do not run empty")
 
-    def deliver(self, name: str, queue: MemoryQueue) -> bool:
-        """One batch of a queue; False when there was none."""
+    def deliver(self, name: str, queue: MemoryQueue, *, hide: bool = False) -> bool:
+        """One batch of a queue; False when there was none. What fails comes again by the next delivery, unless it is to
+        `hide` until somebody puts it back."""
         trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == name)
         batch = queue.receive(trigger.batch_size)
         if not batch:
             return False
-        failed = self.send_batch(name, [(d.body, d.received) for d in batch], [d.trace for d in batch])
+        failed = self._hand_over(name, [_delivered(delivery) for delivery in batch])
         for number, delivery in enumerate(batch):
             if number not in failed:
                 queue.done(delivery)
-            elif delivery.received < MAX_RECEIVES:
-                queue.back(delivery)
-            else:
+            elif delivery.received >= MAX_RECEIVES:
                 queue.done(delivery)
                 self.dead.append(delivery)
+            elif not hide:
+                queue.back(delivery)
         return True
 
     def send_batch(
         self, queue: str, bodies: Sequence[tuple[str, int]], traces: Sequence[str | None] = ()
     ) -> set[int]:
         """Hands (body, receive count) to a queue's function; answers the positions it wants to see again."""
-        trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == queue)
-        messages = [_message(number, body, count) for number, (body, count) in enumerate(bodies)]
+        messages = [_message(UUID(int=n), body, count) for n, (body, count) in enumerate(bodies)]
         for message, trace in zip(messages, traces, strict=False):
             message["Attributes"].update({"AWSTraceHeader": trace} if trace else {})
+        return self._hand_over(queue, messages)
+
+    def _hand_over(self, queue: str, messages: Sequence[dict[str, Any]]) -> set[int]:
+        trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == queue)
         names = [m["MessageId"] for m in messages]
         try:
             answer = self.invoke(trigger.function, batch_event(queue, messages))
-        except Exception:  # noqa: BLE001 - Lambda fails the whole batch, whatever it was
-            return set(range(len(bodies)))
+        except (Exception, Killed):  # noqa: BLE001 - Lambda fails the whole batch, whatever it was
+            return set(range(len(messages)))
         return {names.index(failed) for failed in failed_ids(answer, names)}
 
     def sweep(self, seconds: float = 0) -> Any:
@@ -204,14 +211,21 @@ class Service:
         return self.invoke("SweepFunction", event)
 
 
-def _message(number: int, body: str, received: int) -> dict[str, Any]:
+def _message(name: UUID, body: str, received: int) -> dict[str, Any]:
     return {
-        "MessageId": f"00000000-0000-4000-8000-{number:012d}",
-        "ReceiptHandle": f"handle {number}",
+        "MessageId": str(name),
+        "ReceiptHandle": f"receipt of {name}",
         "Body": body,
         "MD5OfBody": hashlib.md5(body.encode(), usedforsecurity=False).hexdigest(),
         "Attributes": {"ApproximateReceiveCount": str(received), "SentTimestamp": "1767225600000"},
     }
+
+
+def _delivered(delivery: Delivery) -> dict[str, Any]:
+    message = _message(UUID(int=id(delivery)), delivery.body, delivery.received)
+    message["ReceiptHandle"] = delivery.receipt
+    message["Attributes"].update({"AWSTraceHeader": delivery.trace} if delivery.trace else {})
+    return message
 
 
 @dataclass

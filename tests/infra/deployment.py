@@ -162,6 +162,19 @@ class Deployment:
         with later(after):
             self._deliver()
 
+    def refuse(self, queue: str, body: str) -> None:
+        """Hands a message to a FIFO queue's consumer, which cannot read it; it is there again at once, and removed."""
+        sqs, url = boto3.client("sqs"), self.names[queue]
+        sqs.send_message(
+            QueueUrl=url, MessageBody=body, MessageGroupId="g", MessageDeduplicationId=f"refused {queue}"
+        )
+        trigger = next(trigger for trigger in self.template.queue_triggers() if trigger.queue == queue)
+        received = sqs.receive_message(QueueUrl=url, MessageSystemAttributeNames=["All"])["Messages"]
+        names = [each["MessageId"] for each in received]
+        assert failed_ids(self.invoke(trigger.function, batch_event(queue, received)), names) == set(names)
+        (again,) = sqs.receive_message(QueueUrl=url)["Messages"]
+        sqs.delete_message(QueueUrl=url, ReceiptHandle=again["ReceiptHandle"])
+
     def _deliver(self) -> None:
         sqs = boto3.client("sqs")
         waiting = True

@@ -61,7 +61,14 @@ def live(made: Deployment) -> None:
     repeat(made)
     commit_by_itself(made)
     read_in_parts(made)
+    refuse(made)
     erase(made)
+
+
+def refuse(made: Deployment) -> None:
+    """What cannot be read holds nobody up on a queue that keeps an order."""
+    for queue in ("IngestQueue", "MergeQueue"):
+        made.refuse(queue, "{")
 
 
 def read_in_parts(made: Deployment) -> None:

@@ -98,6 +98,7 @@ class Faked:
         ports = Ports(
             objects=lambda: self._objects,
             items=lambda: self._items,
+            ingest_queue=lambda: extract,
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
             erase_queue=lambda: merge,

@@ -60,6 +60,7 @@ class World:
         self.ids = FakeIds()
         self.objects = MemoryObjects(self.clock)
         self.items = MemoryItems()
+        self.ingest_queue = MemoryQueue(fifo=True)
         self.commit_queue = MemoryQueue()
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
@@ -76,6 +77,7 @@ class World:
         return Ports(
             objects=lambda: self.objects,
             items=lambda: self.items,
+            ingest_queue=lambda: self.ingest_queue,
             commit_queue=lambda: self.commit_queue,
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
@@ -103,6 +105,7 @@ class World:
         for name in (
             "objects",
             "items",
+            "ingest_queue",
             "commit_queue",
             "extract_queue",
             "merge_queue",

@@ -114,6 +114,7 @@ class World:
             Ports(
                 objects=lambda: ports["objects"],
                 items=lambda: ports["items"],
+                ingest_queue=lambda: ports["extract"],  # nobody comes by it here
                 extract_queue=lambda: ports["extract"],
                 commit_queue=lambda: ports["commit"],
                 merge_queue=lambda: ports["merge"],

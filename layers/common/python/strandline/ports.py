@@ -202,6 +202,10 @@ class Queue(Protocol):
     def send(self, message: "Message") -> None:
         """Hands the message over. Raises Ambiguous when it may not have arrived."""
 
+    def release(self, receipt: str) -> None:
+        """Makes a message that is being handled visible again at once; `receipt` is that of its delivery. Raises
+        Ambiguous when it may stay hidden until its time."""
+
 
 class Bus(Protocol):
     """Where events go out. At least once, in any order."""

@@ -45,6 +45,12 @@ class SqsQueue:
                 QueueUrl=self._url, MessageBody=body, **self._order(message), **self._traced()
             )
 
+    def release(self, receipt: str) -> None:
+        with aws.store_errors():
+            self._repeating.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt, VisibilityTimeout=0
+            )
+
     def _traced(self) -> dict[str, Any]:
         """The message goes on in the trace of what it is sent for."""
         header = self._trace()

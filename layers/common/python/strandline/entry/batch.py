@@ -1,12 +1,16 @@
 """The queue edge: a batch in, the ids of what must come again out.
 
 A message is given up on its last receive: its archive fails with the reason and can be retried by its owner. What
-cannot be read at all goes to the dead-letter queue by itself.
+cannot be read at all goes to the dead-letter queue by itself; on a FIFO queue it is let go at once, five times, since
+while one message is hidden all of its group waits.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.failure import kind_of
@@ -14,6 +18,7 @@ from strandline.entry import telemetry
 from strandline.entry.http import Event
 from strandline.pipeline import outcome
 from strandline.pipeline.services import Services
+from strandline.ports import Queue, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +31,11 @@ def records(event: Event) -> list[tuple[Record, Record]]:
     return [(record, record) for record in event["Records"]]
 
 
-def each(rows: Iterable[tuple[Record, T]], work: Callable[[Record, T], None]) -> list[dict[str, str]]:
-    """Does the work for each row; answers the failures of a partial-batch response: the records where it raised."""
+def each(
+    rows: Iterable[tuple[Record, T]], work: Callable[[Record, T], None], hopeless: list[Record] | None = None
+) -> list[dict[str, str]]:
+    """Does the work for each row; answers the failures of a partial-batch response: the records where it raised. Those
+    that no repeat will mend are added to `hopeless`."""
     failures = []
     for record, row in rows:
         try:
@@ -37,7 +45,20 @@ def each(rows: Iterable[tuple[Record, T]], work: Callable[[Record, T], None]) ->
                 "message %s failed, receive %d: %s", record["messageId"], receives(record), kind_of(error)
             )
             failures.append({"itemIdentifier": str(record["messageId"])})
+            if hopeless is not None and _is_hopeless(error):
+                hopeless.append(record)
     return failures
+
+
+def _is_hopeless(error: Exception) -> bool:
+    return isinstance(error, ValidationError) or (isinstance(error, StrandlineError) and not error.retryable)
+
+
+def let_go(queue: Callable[[], Queue], hopeless: Iterable[Record]) -> None:
+    """Makes these visible again at once, the last thing that is done to a batch: so they are soon where they end."""
+    for record in hopeless:
+        with suppress(StoreError):
+            queue().release(record["receiptHandle"])
 
 
 def receives(record: Record) -> int:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from strandline.domain.contracts import AppendRequested
 from strandline.entry import telemetry
-from strandline.entry.batch import Record, each, records
+from strandline.entry.batch import Record, each, let_go, records
 from strandline.entry.http import Event, InvalidFields
 from strandline.entry.identity import new_name
 from strandline.entry.wiring import services
@@ -24,11 +24,13 @@ Wanted = tuple[Record, AppendRequest]
 
 
 def handle(event: Event) -> dict[str, Any]:
-    """Answers a batch of AppendRequested. What cannot be read fails alone."""
+    """Answers a batch of AppendRequested. What cannot be read or stored fails alone."""
     readable: list[Wanted] = []
-    failures = each(records(event), partial(_read, into=readable))
+    hopeless: list[Record] = []
+    failures = each(records(event), partial(_read, into=readable), hopeless)
     for group in _by_session(readable):
-        failures += _ingest(group)
+        failures += _ingest(group, hopeless)
+    let_go(lambda: services().ingest_queue, hopeless)
     return {"batchItemFailures": failures}
 
 
@@ -53,7 +55,7 @@ def _by_session(rows: Iterable[Wanted]) -> Iterable[list[Wanted]]:
     return groups.values()
 
 
-def _ingest(group: list[Wanted]) -> list[dict[str, str]]:
+def _ingest(group: list[Wanted], hopeless: list[Record]) -> list[dict[str, str]]:
     """The failures of one session's requests. Something unforeseen fails all of them: order before progress."""
     outcomes: list[Outcome] = []
 
@@ -74,7 +76,9 @@ def _ingest(group: list[Wanted]) -> list[dict[str, str]]:
     first = group[0][0]
     if each([(first, [request for _, request in group])], run):
         return [{"itemIdentifier": str(record["messageId"])} for record, _ in group]
-    return each([(record, outcome) for (record, _), outcome in zip(group, outcomes, strict=True)], _end)
+    return each(
+        [(record, outcome) for (record, _), outcome in zip(group, outcomes, strict=True)], _end, hopeless
+    )
 
 
 def _end(_record: Record, outcome: Outcome) -> None:

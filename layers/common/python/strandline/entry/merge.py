@@ -8,7 +8,7 @@ from typing import Any
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.failure import kind_of
 from strandline.entry import telemetry
-from strandline.entry.batch import Record, each, give_up_or_raise, records
+from strandline.entry.batch import Record, each, give_up_or_raise, let_go, records
 from strandline.entry.http import Event
 from strandline.entry.wiring import library
 from strandline.pipeline.merge import Outcome, run_merge
@@ -21,10 +21,13 @@ Readable = list[tuple[Record, MergeRequested]]
 def handle(event: Event) -> dict[str, Any]:
     """Answers a batch of MergeRequested. What cannot be read fails alone."""
     readable: Readable = []
-    unreadable = each(records(event), partial(_read, into=readable))
+    hopeless: list[Record] = []
+    failures = each(records(event), partial(_read, into=readable), hopeless)
     outcomes = _merged(readable) if readable else []
     rows = [(record, (request, found)) for (record, request), found in zip(readable, outcomes, strict=True)]
-    return {"batchItemFailures": [*unreadable, *each(rows, _end)]}
+    failures += each(rows, _end, hopeless)
+    let_go(lambda: library().merge_queue, hopeless)
+    return {"batchItemFailures": failures}
 
 
 def _merged(readable: Readable) -> Sequence[Outcome | Exception]:

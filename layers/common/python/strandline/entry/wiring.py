@@ -84,6 +84,7 @@ def ports(config: Settings) -> Ports:
     return Ports(
         objects=lambda: S3Objects(config.bucket),
         items=lambda: DynamoItems(config.table),
+        ingest_queue=lambda: SqsQueue(config.ingest_queue_url),
         commit_queue=lambda: SqsQueue(config.commit_queue_url, trace=current_trace),
         extract_queue=lambda: SqsQueue(config.extract_queue_url, trace=current_trace),
         merge_queue=lambda: SqsQueue(config.merge_queue_url, trace=current_trace),

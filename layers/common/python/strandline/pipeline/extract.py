@@ -53,7 +53,7 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     candidates = read_candidates(services, life, request.archive)
     if candidates is None:
         head = living_head(services, request)
-        if head is None:
+        if head is None or not _waits(head, request):
             return None
         announce_commit(services, head, request)
         if called_off(services, request, head):
@@ -89,6 +89,12 @@ def living_head(services: Services, request: ExtractRequested | MergeRequested) 
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
         return None
     return found.value
+
+
+def _waits(head: Head, request: ExtractRequested) -> bool:
+    """Whether the session has just this archive, and it has not ended well: a request for any other means nothing."""
+    archive = find_archive((*head.pending, *head.failed), request.archive)
+    return archive is not None and (archive.first, archive.last) == (request.first, request.last)
 
 
 def announce_commit(services: Services, head: Head, request: ExtractRequested) -> None:

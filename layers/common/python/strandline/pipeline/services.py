@@ -61,6 +61,7 @@ class Ports:
 
     objects: Callable[[], ObjectStore]
     items: Callable[[], Items]
+    ingest_queue: Callable[[], Queue]
     commit_queue: Callable[[], Queue]
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
@@ -96,6 +97,10 @@ class Services:
     @cached_property
     def items(self) -> Items:
         return self.ports.items()
+
+    @cached_property
+    def ingest_queue(self) -> Queue:
+        return self.ports.ingest_queue()
 
     @cached_property
     def commit_queue(self) -> Queue:
