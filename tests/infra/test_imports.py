@@ -18,11 +18,11 @@ BUDGETS = {
     "append": 80,
     "authorizer": 75,
     "commit": 85,
-    "extract": 110,
+    "extract": 120,
     "merge": 175,
     "sweep": 175,
-    "erase": 375,
-    "api": 375,
+    "erase": 390,
+    "api": 390,
 }
 MEMORIES = {"api", "erase", "merge", "sweep"}
 HEAVY = {

@@ -6,6 +6,7 @@ it and held against that function's statements.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -17,9 +18,13 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from infra.local import provision
 from infra.local.template import Template, resolve
 from strandline.domain.contracts import SessionRef
+from strandline.domain.link import Link
+from strandline.domain.memory import Memory
 from strandline.domain.times import stamp
 from strandline.entry import wiring
 from strandline.pipeline import reading
+from strandline.storage.document import Change
+from strandline.storage.layout import User
 from strandline.storage.records import Due
 from tests.fakes.chat_server import ChatServer, listens, remembers
 from tests.infra.deployment import HEAL_SECONDS, KEY_HASH, ROOT, Deployment, allowed, forget, listed
@@ -210,8 +215,15 @@ def fail(made: Deployment) -> None:
 
 
 def mend(made: Deployment) -> None:
-    """An index that is behind its file, and the gravestone of a session deleted a day ago."""
+    """An index that is behind its file, a link to what was deleted, and the gravestone of a session deleted a day
+    ago."""
     services = wiring.library()
+    link, when = Link(False, "mentions", "notes/none.md"), stamp(services.clock.now())
+    there = Memory("notes/a.md", "note", "A", None, "# A\n", when, when, links=(link,))
+    grave = replace(there, path="notes/none.md", links=(link.other_end("notes/a.md"),), deleted_at=when)
+    for memory in (there, grave):
+        key = User("acme", "ann").memory(memory.path)
+        services.memories.update(key, lambda _, memory=memory: Change(memory, None))  # type: ignore[misc]
     owner = SessionRef(account_id="acme", user_id="ann", session_id="")
     services.due.put(Due(stamp(services.clock.now()), "reindex", owner, path="notes/none.md"))
     made.sweep(1)

@@ -234,7 +234,7 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
     assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
 
 
-def test_only_merge_and_api_write_memories(functions: dict[str, Any]) -> None:
+def test_only_merge_sweep_and_api_write_memories(functions: dict[str, Any]) -> None:
     """Whoever may write outside of sessions, indexes, journals and kept answers is listed here."""
     elsewhere = {
         name
@@ -246,7 +246,11 @@ def test_only_merge_and_api_write_memories(functions: dict[str, Any]) -> None:
             for each in listed(statement["Resource"])
         )
     }
-    assert elsewhere == {"MergeFunction", "ApiFunction"}
+    assert elsewhere == {
+        "MergeFunction",
+        "ApiFunction",
+        "SweepFunction",
+    }  # the sweep: links to what was deleted
 
 
 def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:

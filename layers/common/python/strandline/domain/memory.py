@@ -31,7 +31,8 @@ class Memory:
     what extractions have asked to be changed in its lines since its owner last wrote it.
 
     With `deleted_at` it is the gravestone of a deleted memory, empty but for what it has absorbed: nothing of that
-    comes back when it is delivered again, while anything else may begin the memory anew.
+    comes back when it is delivered again, while anything else may begin the memory anew. It keeps its links, and what
+    it was replaced by, until their other ends have followed.
     """
 
     path: str
@@ -51,6 +52,7 @@ class Memory:
     values: tuple[FieldValue, ...] = ()
     patches: tuple[Patch, ...] = ()
     links: tuple[Link, ...] = ()
+    replaced_by: str | None = None
 
     @property
     def flags(self) -> list[str]:
@@ -85,7 +87,7 @@ def living(memory: Memory | None) -> Memory | None:
     return None if memory is None or memory.deleted_at else memory
 
 
-def bury(memory: Memory, now: str) -> Memory:
+def bury(memory: Memory, now: str, replaced_by: str | None = None) -> Memory:
     """The gravestone of a memory. Nothing of what the memory said is left in it, its title included."""
     return replace(
         memory,
@@ -99,7 +101,7 @@ def bury(memory: Memory, now: str) -> Memory:
         topic=None,
         values=(),
         patches=(),
-        links=(),
+        replaced_by=replaced_by,
         deleted_at=now,
         follows=0,
     )

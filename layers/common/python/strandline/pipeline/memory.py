@@ -28,6 +28,7 @@ from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.expiry import lasting
 from strandline.pipeline.library import Library
+from strandline.pipeline.links import AT_ONCE, follow
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
@@ -243,20 +244,39 @@ def anything(_current: Memory | None) -> None:
     """A guard that lets everything be written over."""
 
 
-def delete(services: Library, owner: User, path: str, guard: Guard, *, by: Author = "owner") -> Memory:
-    """Deletes a memory and answers what it was. Its gravestone stays, and the bucket keeps its versions. Raises
-    NotFound."""
+@dataclass(frozen=True)
+class Deletion:
+    """Who deletes, and the path of the memory that links to the deleted one lead to from then on, if any."""
+
+    by: Author = "owner"
+    replacement: str | None = None
+
+
+BY_OWNER = Deletion()
+
+
+def delete(
+    services: Library, owner: User, path: str, guard: Guard, *, deletion: Deletion = BY_OWNER
+) -> Memory:
+    """Deletes a memory and answers what it was. Its gravestone stays, and the bucket keeps its versions. Links to it
+    lead to its replacement, or are no more. Raises NotFound, also for a replacement that is not there."""
     plain = checked(path)
+    if deletion.replacement is not None:
+        read(services, owner, deletion.replacement)
     notice = _notice(services, owner, plain, "deleted")
-    gone = _bury(services, owner, plain, guard, by)
-    reindex(services, owner, [plain], base=services.indexes.read(owner.index("memories")), known={})
-    _tell(services, notice, changed=gone is not None)
+    gone = _bury(services, owner, plain, guard, deletion)
+    many = gone is not None and len(gone.links) > AT_ONCE
+    linked = {} if gone is None or not gone.links or many else follow(services, owner, plain)
+    base = services.indexes.read(owner.index("memories"))
+    reindex(services, owner, [plain, *linked], base=base, known={})
+    if not many:
+        _tell(services, notice, changed=gone is not None)
     if gone is None:
         raise no_memory(path)
     return replace(gone, path=plain)
 
 
-def _bury(services: Library, owner: User, path: str, guard: Guard, by: Author) -> Memory | None:
+def _bury(services: Library, owner: User, path: str, guard: Guard, deletion: Deletion) -> Memory | None:
     """Writes the gravestone over the memory when the guard lets it; answers what was there, None for nothing."""
     now = stamp(services.clock.now())
     tried: Memory | None = None
@@ -268,6 +288,7 @@ def _bury(services: Library, owner: User, path: str, guard: Guard, by: Author) -
             return Change(None, tried)  # an answer may be lost, then this is our own gravestone
         guard(there)
         tried = there
-        return Change(bury(there, now), there, written(by, there))
+        grave = bury(there, now, deletion.replacement)
+        return Change(grave, there, written(deletion.by, there))
 
     return services.memories.update(owner.memory(path), change)

@@ -43,6 +43,7 @@ from strandline.pipeline.commit import extract_request, request_extract
 from strandline.pipeline.extract import announce_commit
 from strandline.pipeline.idle import look_at_request, look_at_session, silent
 from strandline.pipeline.library import Library
+from strandline.pipeline.links import follow
 from strandline.pipeline.memory import edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import Item, StoreError
@@ -184,7 +185,9 @@ def _reindex(services: Library, due: Due, _now: datetime) -> None:
     owner = user_of(due.session)
     base = services.indexes.read(owner.index("memories"))
     there = {path: read_file(services, owner, path) for path in due.path.split("\n")}
-    reindex(services, owner, there, base=base, known=there)
+    gone = [path for path, memory in there.items() if memory is None]
+    linked = [end for path in gone for end in follow(services, owner, path)]
+    reindex(services, owner, [*there, *linked], base=base, known=there)
     happening = edit_seen(due, there.get(due.path))
     if happening is not None:
         _tell(services, happening)

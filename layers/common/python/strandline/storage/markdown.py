@@ -30,7 +30,7 @@ MAX_SUMMARY_CHARS = 500
 MAX_TTL_SECONDS = 3_660 * 86_400
 FIELDS = frozenset(
     "id type title path peer version created_at updated_at expires_at ttl_seconds deleted_at flags sources applied"
-    " edits follows".split()
+    " edits follows replaced_by".split()
 ) | frozenset(front_matter.NAMES)
 TOPIC_FIELDS = FIELDS | {"name", "description", "summary"}
 
@@ -61,6 +61,7 @@ def render(memory: Memory) -> str:
         "updated_at": memory.updated_at,
         "expires_at": memory.expires_at,
         "deleted_at": memory.deleted_at,
+        "replaced_by": memory.replaced_by,
         "ttl_seconds": memory.ttl_seconds,
         "flags": memory.flags or None,
         **front_matter.shown(memory),
@@ -125,6 +126,7 @@ def parse(text: str) -> Memory:
         edits=_number(front, "edits"),
         expires_at=_time(front, "expires_at"),
         deleted_at=_time(front, "deleted_at"),
+        replaced_by=_text(front, "replaced_by"),
         follows=_number(front, "follows"),
         ttl_seconds=_seconds(front),
         topic=_topic(front),

@@ -39,6 +39,7 @@ from strandline.storage.markdown import edited, sources
 
 router = new_router()
 
+MAX_PATH_CHARS = 1_024
 GUARDS = ("IfMatch", "IfNoneMatch")
 Rows = Mapping[str, Mapping[str, Any]]
 
@@ -157,11 +158,16 @@ def write(path: str, body: WriteMemory) -> Response[str]:
 
 @router.delete("/api/v1/memories/<path>")
 @answers(DeletedMemory, FailedPrecondition, headers=GUARDS)
-def delete(path: str) -> dict[str, Any]:
-    """Deletes a memory; the bucket keeps its versions."""
+def delete(
+    path: str, replacement: Annotated[str | None, Query(max_length=MAX_PATH_CHARS)] = None
+) -> dict[str, Any]:
+    """Deletes a memory; the bucket keeps its versions. Links to it lead to the memory at the path `replacement` from
+    then on; without one they are no more."""
     whose = owner(router)
     known = library()
-    gone = memory.delete(known, whose, seen_path(router, path), _guard())
+    heir = None if replacement is None else seen_path(router, replacement)
+    deletion = memory.Deletion(replacement=heir and memory.checked(heir))
+    gone = memory.delete(known, whose, seen_path(router, path), _guard(), deletion=deletion)
     return ok(
         {"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock
     )
