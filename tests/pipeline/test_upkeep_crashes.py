@@ -33,7 +33,7 @@ def test_a_session_whose_delete_died_leaves_the_session_list() -> None:  # B-A15
 
 def dying_deletes(kind: str) -> Iterator[World]:
     """Worlds in which a delete has died at one of its calls, after it had become true."""
-    for at in range(30):
+    for at in range(40):
         world = World()
         world.remember("s", *TEXTS)
         world.append("s", "live", ids="live")

@@ -193,3 +193,27 @@ def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
         assert layout.is_superseded(key)
         assert layout.memory_path(key) is None
     assert not layout.is_superseded(owner.memory("topics/used.json"))
+
+
+@given(NAME, NAME, NUMBER, st.binary(min_size=8, max_size=8))
+def test_a_layers_name_and_revision_are_parsed(account: str, user: str, revision: int, content: bytes) -> None:
+    owner = User(account, user)
+    for index in (owner.index("memories"), owner.vectors("memories")):
+        name = layout.layer_name(revision, content.hex())
+        key = layout.layer(index, name)
+        assert key.startswith(layout.layers_of(index)) and key.startswith(owner.prefix)
+        assert layout.layer_of(key) == (name, revision)
+        assert layout.layer_of(index) is None
+        assert layout.is_superseded(key)
+        assert layout.memory_path(key) is None
+        assert layout.area(key) == "index"
+
+
+def test_layers_of_an_index_and_of_its_vectors_are_told_apart() -> None:
+    owner = User("a", "u")
+    index, vectors = layout.layers_of(owner.index("memories")), layout.layers_of(owner.vectors("memories"))
+    assert not index.startswith(vectors) and not vectors.startswith(index)
+
+
+def test_a_memory_is_no_layer() -> None:
+    assert layout.layer_of(User("a", "u").memory("index/x.layers/000000000001-0a.idx")) is None

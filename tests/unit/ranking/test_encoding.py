@@ -91,7 +91,7 @@ def _with_schema(schema: str) -> bytes:
         b'{"schema": "strandline.index/1", "sections": []}\n',
         b'{"schema": "strandline.index/1", "sections": [["terms"]]}\n',
         b'{"schema": "strandline.index/1", "sections": [["gaps", 11]]}\n' + zlib.compress(b"123"),
-        _with_schema("strandline.index/2"),
+        _with_schema("strandline.index/3"),
         sample().encode()[:-1],
         sample().encode()[:-200],
         sample().encode()[:-3] + b"abc",

@@ -7,6 +7,7 @@ is followed by an update of its own: nothing deleted comes back, nothing new sta
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -65,13 +66,9 @@ def _write(services: Library, owner: User, base: Versioned[Catalogue] | None, fi
 
 def changed(catalogue: Catalogue, files: Files) -> Catalogue:
     """The catalogue with these files as they are; None takes one out."""
-    rows = dict(catalogue.files)
-    for path, memory in files.items():
-        rows.pop(path, None)
-        if memory is not None:
-            rows[path] = row(memory)
+    rows = {path: row(memory) for path, memory in files.items() if memory is not None}
     groups = {path: list(memory_documents(path, memory)) for path, memory in files.items()}
-    return Catalogue(catalogue.index.replace_groups(groups), rows)
+    return Catalogue(catalogue.index.replace_groups(groups, rows))
 
 
 def row(memory: Memory) -> dict[str, Any]:
@@ -103,18 +100,25 @@ def index_messages(services: Library, owner: User, groups: Mapping[str, Iterable
 
     def change(current: Catalogue | None) -> Change[Catalogue, None]:
         catalogue = current or Catalogue()
-        return Change(Catalogue(catalogue.index.replace_groups(groups), {}), None)
+        return Change(Catalogue(catalogue.index.replace_groups(groups)), None)
 
     if groups:
         services.indexes.update(owner.index("messages"), change)
 
 
 def forget_messages(services: Library, owner: User, incarnation: str) -> None:
-    """Takes every message of one life of a session out of the message index."""
+    """Takes every message of one life of a session out of the message index, and out of all of its layers."""
 
     def change(current: Catalogue | None) -> Change[Catalogue, None]:
         index = (current or Catalogue()).index
-        gone = [group for group in index.groups() if group.startswith(f"{incarnation}/")]
-        return Change(Catalogue(index.replace_groups(dict.fromkeys(gone, ())), {}) if gone else None, None)
+        kept = index.without(f"{incarnation}/")
+        return Change(None if kept is index else Catalogue(kept), None)
 
     services.indexes.update(owner.index("messages"), change)
+
+
+def tidy(services: Library, owner: User, kind: str) -> None:
+    """Removes what the writes before this have left of the index and its vectors. It may wait: see `storage/layered`."""
+    with suppress(StoreError):
+        services.indexes.tidy(owner.index(kind))
+        services.vectors.tidy(owner.vectors(kind))

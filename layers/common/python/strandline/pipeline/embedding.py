@@ -17,7 +17,8 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain.errors import StrandlineError
-from strandline.domain.ranking.likeness import embedded, hash_text, likeness, pack
+from strandline.domain.ranking import Index
+from strandline.domain.ranking.likeness import likeness, pack
 from strandline.pipeline.library import Library
 from strandline.ports import Embedder, StoreError
 from strandline.storage.document import Change
@@ -42,33 +43,33 @@ def embed(services: Library, owner: User, kind: str, until: datetime) -> None:
 
 
 def _embed(services: Library, embedder: Embedder, owner: User, kind: str, until: datetime) -> None:
-    texts = _texts(services, owner, kind)
-    known = _rows(services, embedder, owner, kind)
-    made = _made(services, embedder, {key: texts[key] for key in sorted(texts.keys() - known.keys())}, until)
-    gone = known.keys() - texts.keys()
-    if made or gone:
+    index = _index(services, owner, kind)
+    needed = index.keys()
+    stored = _stored(services, embedder, owner, kind)
+    texts = index.texts(needed - stored.rows.keys())
+    made = _made(services, embedder, {key: texts[key] for key in sorted(texts)}, until)
+    gone = stored.rows.keys() - needed
+    if stored.with_rows(made, gone) is not stored:
         change = partial(_change, model=embedder.name, made=made, gone=gone)
         services.vectors.update(owner.vectors(kind), change)
 
 
-def _texts(services: Library, owner: User, kind: str) -> Mapping[bytes, str]:
-    """What the user's index holds, by its hash."""
+def _index(services: Library, owner: User, kind: str) -> Index:
     found = services.indexes.read_warm(owner.index(kind))
-    index = found.value.index if found else None
-    documents = (d for group in index.groups() for d in index.documents(group)) if index else ()
-    return {hash_text(text): text for text in map(embedded, documents)}
+    return found.value.index if found else Index()
 
 
 def forget_vectors(services: Library, owner: User, kind: str) -> None:
     """Drops the vectors of texts that the user's index holds no more: no model is needed for that."""
     if services.vectors.read(owner.vectors(kind)) is None:
         return
-    texts = _texts(services, owner, kind)
+    needed = _index(services, owner, kind).keys()
 
     def change(current: Vectors | None) -> Change[Vectors, None]:
-        rows = current.rows if current else {}
-        kept = {key: row for key, row in rows.items() if key in texts}
-        return Change(None if current is None or kept == rows else Vectors(current.model, kept), None)
+        if current is None:
+            return Change(None, None)
+        kept = current.without(current.rows.keys() - needed)
+        return Change(None if kept is current else kept, None)
 
     services.vectors.update(owner.vectors(kind), change)
 
@@ -94,14 +95,13 @@ def _made(
 def _change(
     current: Vectors | None, *, model: str, made: Mapping[bytes, bytes], gone: Collection[bytes]
 ) -> Change[Vectors, None]:
-    kept = current.rows if current and current.model == model else {}
-    rows = {key: row for key, row in kept.items() if key not in gone}
-    return Change(Vectors(model, {**rows, **made}), None)
+    kept = current if current and current.model == model else Vectors(model)
+    return Change(kept.with_rows(made, gone), None)
 
 
-def _rows(services: Library, embedder: Embedder, owner: User, kind: str) -> Mapping[bytes, bytes]:
+def _stored(services: Library, embedder: Embedder, owner: User, kind: str) -> Vectors:
     found = services.vectors.read_warm(owner.vectors(kind))
-    return found.value.rows if found and found.value.model == embedder.name else {}
+    return found.value if found and found.value.model == embedder.name else Vectors(embedder.name)
 
 
 def alike(services: Library, owner: User, kind: str, query: str) -> Mapping[bytes, float]:
@@ -109,7 +109,7 @@ def alike(services: Library, owner: User, kind: str, query: str) -> Mapping[byte
     if services.embedder is None:
         return {}
     try:
-        rows = _rows(services, services.embedder, owner, kind)
+        rows = _stored(services, services.embedder, owner, kind).rows
         vectors: Sequence[Sequence[float]] = services.embedder.embed([query], query=True) if rows else ()
     except (StoreError, StrandlineError) as error:
         log.warning("a query is searched by its words: %s", type(error).__name__)

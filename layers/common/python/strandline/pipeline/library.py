@@ -6,17 +6,19 @@ A class of its own, so that a function that only appends does not load YAML and 
 from functools import cached_property
 
 from strandline.domain.memory import Memory
+from strandline.domain.ranking import Segment
 from strandline.domain.usage import SessionUsage, Totals
 from strandline.pipeline.services import Services
 from strandline.ports import Embedder
 from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
+from strandline.storage.layered import LayeredDocuments
 from strandline.storage.markdown import MemoryCodec
 from strandline.storage.revisions import Revisions
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
-from strandline.storage.vectors import Vectors, VectorsCodec
+from strandline.storage.vectors import Rows, Vectors, VectorsCodec
 
-WARM_INDEXES = 16
+WARM_TOTALS = 16
 
 
 class Library(Services):
@@ -35,12 +37,12 @@ class Library(Services):
         return self.ports.embedder() if self.ports.embedder else None
 
     @cached_property
-    def vectors(self) -> Documents[Vectors]:
-        return Documents(self.objects, VectorsCodec(), self.clock, self.ids, warm=WARM_INDEXES)
+    def vectors(self) -> LayeredDocuments[Vectors, Rows]:
+        return LayeredDocuments(self.objects, VectorsCodec(), self.clock, self.ids)
 
     @cached_property
-    def indexes(self) -> Documents[Catalogue]:
-        return Documents(self.objects, IndexCodec(), self.clock, self.ids, warm=WARM_INDEXES)
+    def indexes(self) -> LayeredDocuments[Catalogue, Segment]:
+        return LayeredDocuments(self.objects, IndexCodec(), self.clock, self.ids)
 
     @cached_property
     def session_usage(self) -> Documents[SessionUsage]:
@@ -48,4 +50,4 @@ class Library(Services):
 
     @cached_property
     def totals(self) -> Documents[Totals]:
-        return Documents(self.objects, TotalsCodec(), self.clock, self.ids, warm=WARM_INDEXES)
+        return Documents(self.objects, TotalsCodec(), self.clock, self.ids, warm=WARM_TOTALS)

@@ -32,7 +32,7 @@ from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
-from strandline.pipeline.catalogue import forget_messages, index_messages, reindex
+from strandline.pipeline.catalogue import forget_messages, index_messages, reindex, tidy
 from strandline.pipeline.diff import Effect, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import PATIENCE, embed
@@ -169,6 +169,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     index_messages(services, owner, dict(_documents(jobs)))
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
+        tidy(services, owner, kind)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 First what can be seen (the lines in the message index and their vectors, its tasks, its line in the session list),
 then what is stored: every version of its segments, archives and tool results, the old heads below its gravestone, and
-the old versions of the message index and its vectors, which quote it; then it is told of. All of it may be repeated,
+the old versions and layers of the message index and its vectors, which quote it; then it is told of. All of it may be repeated,
 and stops when no more is allowed.
 """
 
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from strandline.domain.contracts import SessionRef
 from strandline.domain.events import session_deleted
@@ -19,9 +20,11 @@ from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
-from strandline.ports import ConditionFailed, IfMatch
+from strandline.ports import ConditionFailed, IfMatch, Place
 from strandline.storage.holdings import erase_page
-from strandline.storage.layout import Life, head_key, user_of
+from strandline.storage.document import Versioned
+from strandline.storage.layered import unnamed
+from strandline.storage.layout import Life, head_key, layers_of, user_of
 
 AT_ONCE = 5_000  # versions: a thousand take a second or two, and a request has 29
 GRAVESTONE_KEPT = timedelta(hours=24)
@@ -106,8 +109,32 @@ def _old_heads(services: Library, whose: SessionRef, counts: Counter[str], allow
 
 def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], allowed: Allowance) -> bool:
     owner = user_of(whose)
-    indexes = (owner.index("messages"), owner.vectors("messages"))
-    return all(_old_versions(services, key, counts, allowed) for key in indexes)
+    heads = {
+        owner.index("messages"): services.indexes.read(owner.index("messages")),
+        owner.vectors("messages"): services.vectors.read(owner.vectors("messages")),
+    }
+    return all(
+        _old_versions(services, key, counts, allowed) and _old_layers(services, key, found, counts, allowed)
+        for key, found in heads.items()
+    )
+
+
+def _old_layers(
+    services: Library, key: str, found: Versioned[Any] | None, counts: Counter[str], allowed: Allowance
+) -> bool:
+    """Every version of the layers that the index, as found, does not name."""
+    after: Place | None = None
+    while found and allowed.left > 0:
+        page = services.objects.versions_below(layers_of(key), after=after)
+        gone = set(unnamed({version.key for version in page.versions}, found))
+        old = [version for version in page.versions if version.key in gone]
+        services.objects.erase(old)
+        allowed.spend(old)
+        counts["versions"] += len(old)
+        if page.next is None:
+            return True
+        after = page.next
+    return not found
 
 
 def _told(services: Library, whose: SessionRef, _counts: Counter[str], _allowed: Allowance) -> bool:

@@ -2,7 +2,7 @@
 
 in             the bucket, or one account's or user's part of it
 out            the session list; due markers of pending archives and of deleted sessions, from which the sweep goes on;
-               the index of memories and that of messages, where they are not there
+               the index of memories and that of messages, where they are not there or cannot be read
 commit point   none of its own: each item and index is written by itself
 on duplicate   it writes what is there already
 on crash       run it again
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from strandline.domain.errors import Corrupt
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.session import Head, find_archive
@@ -25,7 +26,7 @@ from strandline.pipeline.catalogue import index_messages, reindex
 from strandline.pipeline.commit import extract_request
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.library import Library
-from strandline.storage.layout import ROOT, User, memory_path, session_of_head, user_of
+from strandline.storage.layout import ROOT, User, layers_of, memory_path, session_of_head, user_of
 from strandline.storage.log import ref
 from strandline.storage.records import Due
 
@@ -103,17 +104,29 @@ def _mark(services: Library, head: Head, now: datetime) -> None:
 def _indexes(services: Library, owner: User, kept: Kept) -> int:
     """Makes the indexes that are not there; answers how many."""
     made = 0
-    if kept.memories and services.indexes.read(owner.index("memories")) is None:
+    if kept.memories and _lost(services, owner.index("memories")):
         for start in range(0, len(kept.memories), MEMORIES_AT_ONCE):
             base = services.indexes.read(owner.index("memories"))
             paths = kept.memories[start : start + MEMORIES_AT_ONCE]
             reindex(services, owner, paths, base=base, known={})
         made += 1
-    if kept.sessions and services.indexes.read(owner.index("messages")) is None:
+    if kept.sessions and _lost(services, owner.index("messages")):
         for session_id in kept.sessions:
             index_messages(services, owner, dict(_messages(services, owner, session_id)))
         made += services.indexes.read(owner.index("messages")) is not None
     return made
+
+
+def _lost(services: Library, key: str) -> bool:
+    """Whether there is no index, or none that can be read; what is left of such a one is removed."""
+    try:
+        if services.indexes.read(key) is not None:
+            return False
+    except Corrupt:
+        services.objects.delete(key)
+    for layer in list(services.objects.keys(layers_of(key))):
+        services.objects.delete(layer)
+    return True
 
 
 def _messages(services: Library, owner: User, session_id: str) -> Iterator[tuple[str, Sequence[Document]]]:

@@ -146,7 +146,7 @@ class Documents(Generic[V]):
         if stored is None:
             self._forget(key)
             return None
-        return self._remember(key, self._decoded(stored))
+        return self._remember(key, self._decoded(key, stored))
 
     def read_warm(self, key: str) -> Versioned[V] | None:
         """Like `read`, with a conditional GET when the document is in the cache: no body crosses the wire while it
@@ -163,7 +163,7 @@ class Documents(Generic[V]):
         if stored is None:
             self._shared.discard(key)
             return known
-        return self._remember(key, self._decoded(stored))
+        return self._remember(key, self._decoded(key, stored))
 
     def update(self, key: str, change: Callable[[V | None], Change[V, R]], *, absent: bool = False) -> R:
         """Applies `change` exactly once and answers its result. `change` is pure and may be called many times.
@@ -173,12 +173,16 @@ class Documents(Generic[V]):
         guess = None if key in self._shared else self._cache.get(key)
         return _Update(self, key, change, self._ids.new()).run(guess, absent=absent)
 
-    def _decoded(self, stored: Stored) -> Versioned[V]:
+    def _decoded(self, _key: str, stored: Stored) -> Versioned[V]:
         try:
             value, stamp = self._codec.decode(stored.body)
         except (ValueError, KeyError, TypeError) as error:
             raise Corrupt("a stored object cannot be read by this version of the service") from error
         return Versioned(value, stamp, stored.etag)
+
+    def _prepared(self, _key: str, _base: Versioned[V] | None, value: V, _stamp: Stamp) -> V:
+        """The value as it is to be written, now that what it refers to has been. Raises StoreError."""
+        return value
 
     def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
         if self._warm:
@@ -208,10 +212,10 @@ class Documents(Generic[V]):
         Ambiguous: for callers whose change depends on more than this document, who look at everything again."""
         stamp = (base.stamp if base else Stamp()).next(write_id)
         condition: Condition = IfMatch(base.etag) if base else IfAbsent()
-        body = self._codec.encode(value, stamp)
         beside = {WRITTEN_AT: times.stamp(self._clock.now()), **meta} if meta else None
         try:
-            etag = self._store.put(key, body, when=condition, meta=beside)
+            value = self._prepared(key, base, value, stamp)
+            etag = self._store.put(key, self._codec.encode(value, stamp), when=condition, meta=beside)
         except (ConditionFailed, Contended):
             self._distrust(key)
             raise

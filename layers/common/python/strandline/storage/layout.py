@@ -10,6 +10,7 @@
     v1/<account>/<user>/types/<name>.<yaml|json|md>                                    a user's own, written by hand too
     v1/<account>/<user>/index/<kind>.idx                                               CAS documents, derived
     v1/<account>/<user>/index/<kind>.vectors.idx                                       CAS documents, derived
+    v1/<account>/<user>/index/<either of them>.layers/<revision>-<hash>.idx            immutable, derived
     v1/<account>/<user>/journal/head.json                                              CAS document
     v1/<account>/<user>/journal/<incarnation>/<first>.jsonl                            immutable
     v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
@@ -67,10 +68,10 @@ class User:
         return f"{self.types}{encode(name)}.{form}"
 
     def index(self, kind: str) -> str:
-        return f"{self.prefix}index/{kind}.idx"
+        return f"{self.prefix}index/{kind}{_INDEX}"
 
     def vectors(self, kind: str) -> str:
-        return f"{self.prefix}index/{kind}.vectors.idx"
+        return f"{self.prefix}index/{kind}.vectors{_INDEX}"
 
     @property
     def journal_head(self) -> str:
@@ -90,6 +91,27 @@ class User:
 
     def head(self, session_id: str) -> str:
         return f"{self.prefix}sessions/{encode(session_id)}/head.json"
+
+
+def layers_of(index: str) -> str:
+    """Prefix of the layers of an index or of vectors, from the key of its head."""
+    return f"{index.removesuffix(_INDEX)}.layers/"
+
+
+def layer(index: str, name: str) -> str:
+    """Key of one layer, by the name that `layer_name` made."""
+    return f"{layers_of(index)}{name}{_INDEX}"
+
+
+def layer_name(revision: int, content: str) -> str:
+    """What a layer is called: by the revision of the head that was to be the first with it, and its content's hash."""
+    return f"{revision:0{_DIGITS}d}-{content}"
+
+
+def layer_of(key: str) -> tuple[str, int] | None:
+    """(name, revision) of a layer's key; None for any other key."""
+    match = _LAYER.match(key)
+    return (match[1], int(match[2])) if match else None
 
 
 def user_of(session: SessionRef) -> User:
@@ -167,6 +189,8 @@ _ARCHIVE_MESSAGES = re.compile(
     re.ASCII,
 )
 _TOOL_RESULT = re.compile(rf"{ROOT}/[^/]+/[^/]+/sessions/[^/]+/[^/]+/tool-results/([^/]+)")
+_INDEX = ".idx"
+_LAYER = re.compile(rf"^{ROOT}/[^/]+/[^/]+/index/[^/]+\.layers/((\d{{12,}})-[0-9a-f]+)\.idx$", re.ASCII)
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _TYPE = re.compile(rf"{ROOT}/[^/]+/[^/]+/types/([^/]+)\.(yaml|json|md)")
@@ -184,7 +208,7 @@ def is_superseded(key: str) -> bool:
 
     The bucket keeps versions of everything; a lifecycle rule clears those of such keys away after a day.
     """
-    return key.endswith(("/head.json", "/used.json", ".idx")) and memory_path(key) is None
+    return key.endswith(("/head.json", "/used.json", _INDEX)) and memory_path(key) is None
 
 
 def is_passing(key: str) -> bool:

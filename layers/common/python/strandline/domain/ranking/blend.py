@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from strandline.domain.ranking.analysis import analyze
-from strandline.domain.ranking.document import Document
-from strandline.domain.ranking.index import Index
-from strandline.domain.ranking.likeness import embedded, hash_text
-from strandline.domain.ranking.search import Conditions, Hit, Scorer, acceptance
-from strandline.domain.ranking.segment import Segment
+from strandline.domain.ranking.index import Index, all_views
+from strandline.domain.ranking.search import Conditions, Hit, Place, Scorer, best
+from strandline.domain.ranking.view import View
 
 WEIGHT = 0.5
 
@@ -29,35 +27,32 @@ def search_blended(
 
     Raises ValueError for a negative limit or a `now` that is no time.
     """
-    if conditions.limit < 0:
-        raise ValueError("limit must not be negative")
-    segments = [index.segment for index in indexes]
-    worded = _by_words(segments, query)
-    greatest = max(worded.values(), default=0.0) or 1.0
+    parts = all_views(indexes)
+    worded = _by_words(parts, query)
     meant = _scaled(alike)
-    acceptable, threshold = acceptance(conditions), conditions.score_threshold or 0.0
-    hits = []
-    for place, document in _documents(segments):
-        words = WEIGHT * worded.get(place, 0.0) / greatest
-        meaning = (1 - WEIGHT) * meant.get(hash_text(embedded(document)), 0.0)
-        if words + meaning > 0.0 and words + meaning >= threshold and acceptable(document):
-            hits.append(Hit(document, words + meaning, {"words": words, "likeness": meaning}))
-    hits.sort(key=lambda hit: (-hit.score, hit.document.id, hit.document.group))
-    return hits[: conditions.limit]
+
+    def explain(part: int, number: int, score: float) -> Mapping[str, float]:
+        words = worded.get((part, number), 0.0)
+        return {"words": words, "likeness": score - words}
+
+    return best(parts, _scores(parts, worded, meant), conditions, explain)
 
 
-Place = tuple[int, int]
+def _by_words(parts: Sequence[View], query: str) -> dict[Place, float]:
+    found = list(Scorer(parts, Counter(analyze(query))).scores())
+    greatest = max((score for _, _, score in found), default=0.0) or 1.0
+    return {(part, number): WEIGHT * score / greatest for part, number, score in found}
 
 
-def _by_words(segments: Sequence[Segment], query: str) -> dict[Place, float]:
-    scorer = Scorer(segments, Counter(analyze(query)))
-    return {(part, number): score for part, number, score in scorer.scores()}
-
-
-def _documents(segments: Sequence[Segment]) -> Iterator[tuple[Place, Document]]:
-    for part, segment in enumerate(segments):
-        for number in range(len(segment.records)):
-            yield (part, number), segment.document(number)
+def _scores(
+    parts: Sequence[View], worded: Mapping[Place, float], meant: Mapping[bytes, float]
+) -> Iterator[tuple[int, int, float]]:
+    for part, view in enumerate(parts):
+        keys = view.segment.keys
+        for number in view.numbers():
+            score = worded.get((part, number), 0.0) + (1 - WEIGHT) * meant.get(keys[number], 0.0)
+            if score > 0.0:
+                yield part, number, score
 
 
 def _scaled(alike: Mapping[bytes, float]) -> dict[bytes, float]:

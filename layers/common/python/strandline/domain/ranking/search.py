@@ -1,4 +1,4 @@
-"""Searching one segment or several as if they were one."""
+"""Searching one part or several as if they were one."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from operator import add, itemgetter
 from strandline.domain.ranking.analysis import analyze
 from strandline.domain.ranking.bm25 import Statistics, length_norms, term_scores
 from strandline.domain.ranking.document import Document, instant
-from strandline.domain.ranking.segment import Segment
+from strandline.domain.ranking.view import View
 
 
 @dataclass(frozen=True)
@@ -32,22 +32,33 @@ class Conditions:
     score_threshold: float | None = None
 
 
-def search(segments: Sequence[Segment], query: str, conditions: Conditions) -> list[Hit]:
+def search(parts: Sequence[View], query: str, conditions: Conditions) -> list[Hit]:
     """The best documents, best first; of equal scores the smaller id first.
 
     Conditions are applied before the limit. Raises ValueError for a negative limit or a `now` that is no time.
     """
+    scorer = Scorer(parts, Counter(analyze(query)))
+    return best(parts, scorer.scores(), conditions, lambda part, number, _: scorer.explain(part, number))
+
+
+Explain = Callable[[int, int, float], Mapping[str, float]]
+
+
+def best(
+    parts: Sequence[View], scores: Iterable[tuple[int, int, float]], conditions: Conditions, explain: Explain
+) -> list[Hit]:
+    """The best of what was scored (part, number, score) that is acceptable. A document is read only when it may be
+    among them. Raises ValueError for a negative limit or a `now` that is no time."""
     if conditions.limit < 0:
         raise ValueError("limit must not be negative")
-    scorer = Scorer(segments, Counter(analyze(query)))
     acceptable = acceptance(conditions)
     hits: list[Hit] = []
-    for score, places in _best_first(scorer, conditions.score_threshold or 0.0):
+    for score, places in _best_first(scores, conditions.score_threshold or 0.0):
         if len(hits) >= conditions.limit:
             break
-        found = ((segments[part].document(number), part, number) for part, number in places)
+        found = ((parts[part].document(number), part, number) for part, number in places)
         ranked = sorted((x for x in found if acceptable(x[0])), key=lambda x: (x[0].id, x[0].group))
-        hits += (Hit(document, score, scorer.explain(part, number)) for document, part, number in ranked)
+        hits += (Hit(document, score, explain(part, number, score)) for document, part, number in ranked)
     return hits[: conditions.limit]
 
 
@@ -63,26 +74,28 @@ def acceptance(conditions: Conditions) -> Callable[[Document], bool]:
     return acceptable
 
 
-Place = tuple[int, int]  # segment, document number in it
+Place = tuple[int, int]  # part, document number in it
 
 
-def _best_first(scorer: "Scorer", threshold: float) -> Iterator[tuple[float, Iterable[Place]]]:
-    scored = [(score, (part, number)) for part, number, score in scorer.scores() if score >= threshold]
+def _best_first(
+    scores: Iterable[tuple[int, int, float]], threshold: float
+) -> Iterator[tuple[float, Iterable[Place]]]:
+    scored = [(score, (part, number)) for part, number, score in scores if score >= threshold]
     scored.sort(key=itemgetter(0), reverse=True)
     for score, ties in groupby(scored, key=itemgetter(0)):
         yield score, (place for _, place in ties)
 
 
 class Scorer:
-    """BM25 of the documents of several segments for one query, with the statistics of all of them."""
+    """BM25 of the documents of several parts for one query, with the statistics of all of them."""
 
-    def __init__(self, segments: Sequence[Segment], query: Mapping[str, int]) -> None:
-        statistics = reduce(add, (segment.statistics(query) for segment in segments), Statistics(0, 0, 0, {}))
+    def __init__(self, parts: Sequence[View], query: Mapping[str, int]) -> None:
+        statistics = reduce(add, (part.statistics(query) for part in parts), Statistics(0, 0, 0, {}))
         weights = {term: repeats * statistics.idf(term) for term, repeats in query.items()}
-        self._parts = [_scores_by_term(segment, weights, statistics.mean_length) for segment in segments]
+        self._parts = [_scores_by_term(part, weights, statistics.mean_length) for part in parts]
 
     def scores(self) -> Iterator[tuple[int, int, float]]:
-        """Segment, number and score of every document with a term of the query."""
+        """Part, number and score of every document with a term of the query."""
         for part, by_term in enumerate(self._parts):
             totals: dict[int, float] = {}
             for scores in by_term.values():
@@ -96,7 +109,10 @@ class Scorer:
 
 
 def _scores_by_term(
-    segment: Segment, weights: Mapping[str, float], mean_length: float
+    part: View, weights: Mapping[str, float], mean_length: float
 ) -> dict[str, dict[int, float]]:
-    norms = length_norms(segment.lengths(), mean_length)
-    return {term: term_scores(weight, segment.postings(term), norms) for term, weight in weights.items()}
+    norms = part.norms(mean_length)
+    return {
+        term: term_scores(weight, zip(*part.postings(term), strict=True), norms)
+        for term, weight in weights.items()
+    }

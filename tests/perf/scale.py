@@ -1,0 +1,304 @@
+"""A user with many memories: what the index takes to build, to keep up to date and to search.
+
+The real use cases over a directory of files in place of the bucket, which counts requests and bytes; each part of it in
+a process of its own, whose peak of memory is read at its end. Made-up memories, one file each: words by Zipf's law.
+"""
+
+import hashlib
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from strandline.domain.memory import Line, Memory, Source
+from strandline.pipeline.catalogue import reindex, tidy
+from strandline.pipeline.embedding import embed
+from strandline.pipeline.library import Library
+from strandline.pipeline.search import Query, run_search
+from strandline.pipeline.services import Ports, Rules
+from strandline.ports import ConditionFailed, IfAbsent, IfMatch, Stored
+from strandline.storage.layout import User
+from tests.fakes import FakeIds
+
+SIZES = (100, 10_000, 50_000)
+AT_ONCE = 500  # memories in one update of the build
+UPDATES = 200
+CHANGED = 10  # memories in one update thereafter
+QUERIES = 50
+DIMENSIONS = 384
+OWNER = User("bench", "scale")
+FOREVER = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+class Directory:
+    """As much of an object store as indexes need. `calls` and `moved` count requests and bytes."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.calls: Counter[str] = Counter()
+        self.moved: Counter[str] = Counter()
+
+    def get(self, key: str) -> Stored | None:
+        return self._get(key, None)
+
+    def get_unless(self, key: str, etag: str) -> Stored | None:
+        stored = self._get(key, etag)
+        if stored is None:
+            raise KeyError(key)
+        return None if stored.etag == etag else stored
+
+    def _get(self, key: str, unless: str | None) -> Stored | None:
+        self.calls["get"] += 1
+        path = self._path(key)
+        if not path.exists():
+            return None
+        body = path.read_bytes()
+        stored = Stored(body, hashlib.md5(body, usedforsecurity=False).hexdigest())
+        self.moved["get"] += 0 if stored.etag == unless else len(body)
+        return stored
+
+    def put(self, key: str, body: bytes, *, when: IfAbsent | IfMatch | None = None) -> str:
+        self.calls["put"] += 1
+        self.moved["put"] += len(body)
+        path = self._path(key)
+        if isinstance(when, IfAbsent) and path.exists():
+            raise ConditionFailed(key)
+        path.write_bytes(body)
+        return hashlib.md5(body, usedforsecurity=False).hexdigest()
+
+    def delete(self, key: str, *, when: IfMatch | None = None) -> None:
+        self.calls["delete"] += 1
+        self._path(key).unlink(missing_ok=True)
+
+    def keys(self, prefix: str, *, after: str = "") -> Iterator[str]:
+        self.calls["list"] += 1
+        names = (path.name.replace("|", "/") for path in self._root.iterdir())
+        return iter(sorted(name for name in names if name.startswith(prefix) and name > after))
+
+    def _path(self, key: str) -> Path:
+        return self._root / key.replace("/", "|")
+
+
+class Numbers:
+    """An embedder that costs next to nothing: numbers drawn from the text's hash."""
+
+    name = "numbers/1"
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
+        return [[byte - 127.5 for byte in _bytes(text)] for text in texts]
+
+
+def _bytes(text: str) -> bytes:
+    return hashlib.shake_128(text.encode()).digest(DIMENSIONS)
+
+
+class RealClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+def library(store: Directory, *, vectors: bool) -> Library:
+    """A function that has just started."""
+    never: Any = None
+    ports = Ports(
+        objects=lambda: store,  # type: ignore[arg-type, return-value]
+        items=never,
+        extract_queue=never,
+        merge_queue=never,
+        erase_queue=never,
+        bus=never,
+        model=never,
+        tokens=never,
+        clock=RealClock(),
+        ids=FakeIds(),
+        embedder=Numbers if vectors else None,
+    )
+    return Library(ports, Rules())
+
+
+# ---- what is stored --------------------------------------------------------------------------------------------
+
+
+class Talker:
+    """Lines of words by Zipf's law: the k-th word comes 1/k as often as the first."""
+
+    def __init__(self, seed: int, words: int = 20_000) -> None:
+        self._random = random.Random(seed)
+        self._words = [f"{_syllables(n)}" for n in range(words)]
+        self._weights = list(accumulate(1 / (n + 3) for n in range(words)))
+
+    def line(self, words: int = 16) -> str:
+        return " ".join(self._random.choices(self._words, cum_weights=self._weights, k=words))
+
+
+def _syllables(number: int) -> str:
+    consonants, vowels = "bdfgklmnprst", "aeiou"
+    spoken = ""
+    while number or len(spoken) < 4:
+        number, consonant = divmod(number, len(consonants))
+        number, vowel = divmod(number, len(vowels))
+        spoken += consonants[consonant] + vowels[vowel]
+    return spoken
+
+
+def memories(count: int, seed: int = 1) -> Iterator[Memory]:
+    """That many files, each with a title and one line."""
+    talker = Talker(seed)
+    for number in range(count):
+        yield made(talker, number)
+
+
+def made(talker: Talker, number: int, version: int = 1) -> Memory:
+    at = f"2026-{1 + number // 28 % 12:02d}-{1 + number % 28:02d}T09:00:00.000Z"
+    source = Source(at, f"session-{number // 20}", 1, number % 20 + 1, number % 20 + 1, f"{number % 2**48:012x}")
+    title = talker.line(2)
+    return Memory(
+        path=f"entities/things/{number:06d}-{title.replace(' ', '-')[:20]}.md",
+        type="entities",
+        title=title,
+        peer=None,
+        body=f"# {title}\n\n{Line(source, talker.line())}\n",
+        created_at=at,
+        updated_at=at,
+        applied=tuple(f"{each:012x}" for each in range(version)),
+    )
+
+
+def update(services: Library, files: Mapping[str, Memory | None]) -> None:
+    """What a merge does about the index when it has written these files."""
+    base = services.indexes.read_warm(OWNER.index("memories"))
+    reindex(services, OWNER, files, base=base, known=files)
+    embed(services, OWNER, "memories", FOREVER)
+    tidy(services, OWNER, "memories")
+
+
+# ---- what is measured --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds, requests and bytes of one step, the mean and the most of several."""
+
+    seconds: Sequence[float]
+    calls: Mapping[str, float]
+    moved: Mapping[str, Sequence[int]]
+
+
+def measured(store: Directory, steps: Sequence[Callable[[], object]]) -> dict[str, Any]:
+    seconds, put, got = [], [], []
+    calls, before = Counter(store.calls), Counter(store.moved)
+    for step in steps:
+        began = time.process_time()
+        step()
+        seconds.append(time.process_time() - began)
+        put.append(store.moved["put"] - before["put"])
+        got.append(store.moved["get"] - before["get"])
+        before = Counter(store.moved)
+    made = Counter(store.calls)
+    made.subtract(calls)
+    return {
+        "seconds": seconds,
+        "put": put,
+        "get": got,
+        "calls": {name: count / len(steps) for name, count in made.items()},
+    }
+
+
+def build(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
+    """The whole index, as a restore makes it."""
+    store = Directory(root)
+    services = library(store, vectors=vectors)
+    files = list(memories(size))
+    chunks = [files[start : start + AT_ONCE] for start in range(0, size, AT_ONCE)]
+
+    def step(chunk: Sequence[Memory]) -> Callable[[], object]:
+        return lambda: update(services, {memory.path: memory for memory in chunk})
+
+    return measured(store, [step(chunk) for chunk in chunks])
+
+
+def updates(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
+    """Merges in one warm function: each changes a few memories and adds a few."""
+    store = Directory(root)
+    services = library(store, vectors=vectors)
+    talker, rng, files = Talker(2), random.Random(3), list(memories(size))
+    services.indexes.read(OWNER.index("memories"))
+    if vectors:
+        services.vectors.read(OWNER.vectors("memories"))
+
+    def step(number: int) -> Callable[[], object]:
+        old = rng.sample(files, CHANGED // 2)
+        changed = [Memory(**{**vars(m), "body": made(talker, number).body, "edits": 1}) for m in old]
+        new = [made(talker, size + CHANGED * number + n) for n in range(CHANGED - len(old))]
+        return lambda: update(services, {memory.path: memory for memory in (*changed, *new)})
+
+    return measured(store, [step(number) for number in range(UPDATES)])
+
+
+def cold(root: Path, _size: int, *, vectors: bool) -> dict[str, Any]:
+    """A query in a function that has just started."""
+    store = Directory(root)
+    services = library(store, vectors=vectors)
+    return measured(store, [lambda: run_search(services, OWNER, Query(Talker(4).line(6)))])
+
+
+def warm(root: Path, _size: int, *, vectors: bool) -> dict[str, Any]:
+    """Queries in a function that has answered one."""
+    store = Directory(root)
+    services = library(store, vectors=vectors)
+    talker = Talker(5)
+    run_search(services, OWNER, Query("first"))
+
+    def step(query: str) -> Callable[[], object]:
+        return lambda: run_search(services, OWNER, Query(query))
+
+    return measured(store, [step(talker.line(6)) for _ in range(QUERIES)])
+
+
+PARTS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "build": build,
+    "update": updates,
+    "query, cold": cold,
+    "query, warm": warm,
+}
+
+
+def measure(sizes: Sequence[int], *, vectors: bool) -> dict[tuple[int, str], dict[str, Any]]:
+    """Every part for every size."""
+    found = {}
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as directory:
+            for part in PARTS:
+                found[size, part] = _apart(part, directory, size, vectors=vectors)
+    return found
+
+
+def _apart(part: str, directory: str, size: int, *, vectors: bool) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.perf.scale", part, directory, str(size), str(int(vectors))]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    answer: dict[str, Any] = json.loads(shown)
+    return answer
+
+
+def main() -> None:
+    part, directory, size, vectors = sys.argv[1:]
+    result = PARTS[part](Path(directory), int(size), vectors=bool(int(vectors)))
+    result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
