@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
@@ -26,9 +26,11 @@ from strandline.pipeline.embedding import embed
 from strandline.pipeline.library import Library
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules
-from strandline.ports import ConditionFailed, IfAbsent, IfMatch, Stored
+from strandline.ports import Condition, ConditionFailed, IfAbsent, IfMatch, Stored
 from strandline.storage.layout import User
 from tests.fakes import FakeIds
+from tests.perf import report
+from tests.perf.world import ROOT
 
 SIZES = (100, 10_000, 50_000)
 AT_ONCE = 500  # memories in one update of the build
@@ -67,7 +69,9 @@ class Directory:
         self.moved["get"] += 0 if stored.etag == unless else len(body)
         return stored
 
-    def put(self, key: str, body: bytes, *, when: IfAbsent | IfMatch | None = None) -> str:
+    def put(
+        self, key: str, body: bytes, *, when: Condition | None = None, meta: Mapping[str, str] | None = None
+    ) -> str:
         self.calls["put"] += 1
         self.moved["put"] += len(body)
         path = self._path(key)
@@ -116,6 +120,7 @@ def library(store: Directory, *, vectors: bool) -> Library:
     ports = Ports(
         objects=lambda: store,  # type: ignore[arg-type, return-value]
         items=never,
+        commit_queue=never,
         extract_queue=never,
         merge_queue=never,
         erase_queue=never,
@@ -163,7 +168,9 @@ def memories(count: int, seed: int = 1) -> Iterator[Memory]:
 
 def made(talker: Talker, number: int, version: int = 1) -> Memory:
     at = f"2026-{1 + number // 28 % 12:02d}-{1 + number % 28:02d}T09:00:00.000Z"
-    source = Source(at, f"session-{number // 20}", 1, number % 20 + 1, number % 20 + 1, f"{number % 2**48:012x}")
+    source = Source(
+        at, f"session-{number // 20}", 1, number % 20 + 1, number % 20 + 1, f"{number % 2**48:012x}"
+    )
     title = talker.line(2)
     return Memory(
         path=f"entities/things/{number:06d}-{title.replace(' ', '-')[:20]}.md",
@@ -190,34 +197,40 @@ def update(services: Library, files: Mapping[str, Memory | None]) -> None:
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds, requests and bytes of one step, the mean and the most of several."""
+    """What a step takes: the mean of several, and the most that one of them took; of memory, the process's peak."""
 
-    seconds: Sequence[float]
+    seconds: float
+    most_seconds: float
+    written: float
+    most_written: float
+    read: float
     calls: Mapping[str, float]
-    moved: Mapping[str, Sequence[int]]
+    peak: int = 0
 
 
-def measured(store: Directory, steps: Sequence[Callable[[], object]]) -> dict[str, Any]:
-    seconds, put, got = [], [], []
-    calls, before = Counter(store.calls), Counter(store.moved)
+KINDS = ("put", "get", "list", "delete")
+
+
+def measured(store: Directory, steps: Sequence[Callable[[], object]]) -> Cost:
+    seconds, written = [], []
+    calls, moved = Counter(store.calls), Counter(store.moved)
     for step in steps:
-        began = time.process_time()
+        began, before = time.process_time(), store.moved["put"]
         step()
         seconds.append(time.process_time() - began)
-        put.append(store.moved["put"] - before["put"])
-        got.append(store.moved["get"] - before["get"])
-        before = Counter(store.moved)
-    made = Counter(store.calls)
-    made.subtract(calls)
-    return {
-        "seconds": seconds,
-        "put": put,
-        "get": got,
-        "calls": {name: count / len(steps) for name, count in made.items()},
-    }
+        written.append(store.moved["put"] - before)
+    count = len(steps)
+    return Cost(
+        sum(seconds) / count,
+        max(seconds),
+        sum(written) / count,
+        max(written),
+        (store.moved["get"] - moved["get"]) / count,
+        {kind: (store.calls[kind] - calls[kind]) / count for kind in KINDS},
+    )
 
 
-def build(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
+def build(root: Path, size: int, *, vectors: bool) -> Cost:
     """The whole index, as a restore makes it."""
     store = Directory(root)
     services = library(store, vectors=vectors)
@@ -230,7 +243,7 @@ def build(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
     return measured(store, [step(chunk) for chunk in chunks])
 
 
-def updates(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
+def updates(root: Path, size: int, *, vectors: bool) -> Cost:
     """Merges in one warm function: each changes a few memories and adds a few."""
     store = Directory(root)
     services = library(store, vectors=vectors)
@@ -248,14 +261,14 @@ def updates(root: Path, size: int, *, vectors: bool) -> dict[str, Any]:
     return measured(store, [step(number) for number in range(UPDATES)])
 
 
-def cold(root: Path, _size: int, *, vectors: bool) -> dict[str, Any]:
+def cold(root: Path, _size: int, *, vectors: bool) -> Cost:
     """A query in a function that has just started."""
     store = Directory(root)
     services = library(store, vectors=vectors)
     return measured(store, [lambda: run_search(services, OWNER, Query(Talker(4).line(6)))])
 
 
-def warm(root: Path, _size: int, *, vectors: bool) -> dict[str, Any]:
+def warm(root: Path, _size: int, *, vectors: bool) -> Cost:
     """Queries in a function that has answered one."""
     store = Directory(root)
     services = library(store, vectors=vectors)
@@ -268,15 +281,15 @@ def warm(root: Path, _size: int, *, vectors: bool) -> dict[str, Any]:
     return measured(store, [step(talker.line(6)) for _ in range(QUERIES)])
 
 
-PARTS: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "build": build,
-    "update": updates,
+PARTS: Mapping[str, Callable[..., Cost]] = {
+    "500 of them added at once": build,
+    "10 added or changed, warm": updates,
     "query, cold": cold,
     "query, warm": warm,
 }
 
 
-def measure(sizes: Sequence[int], *, vectors: bool) -> dict[tuple[int, str], dict[str, Any]]:
+def measure(sizes: Sequence[int], *, vectors: bool) -> dict[tuple[int, str], Cost]:
     """Every part for every size."""
     found = {}
     for size in sizes:
@@ -286,18 +299,42 @@ def measure(sizes: Sequence[int], *, vectors: bool) -> dict[tuple[int, str], dic
     return found
 
 
-def _apart(part: str, directory: str, size: int, *, vectors: bool) -> dict[str, Any]:
+def _apart(part: str, directory: str, size: int, *, vectors: bool) -> Cost:
     command = [sys.executable, "-m", "tests.perf.scale", part, directory, str(size), str(int(vectors))]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    answer: dict[str, Any] = json.loads(shown)
-    return answer
+    shown = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    return Cost(**json.loads(shown))
+
+
+def table(found: Mapping[tuple[int, str], Cost]) -> str:
+    """A row for each."""
+    header = (
+        "",
+        "CPU, ms",
+        "at most",
+        "KiB written",
+        "at most",
+        "KiB read",
+        *(f"S3 {kind.upper()}" for kind in KINDS),
+        "peak, MiB",
+    )
+    rows = [
+        (
+            f"{size:,} memories: {part}",
+            *(f"{1000 * seconds:,.0f}" for seconds in (cost.seconds, cost.most_seconds)),
+            *(report.kibibytes(size) for size in (cost.written, cost.most_written, cost.read)),
+            *(report.number(cost.calls.get(kind, 0)) for kind in KINDS),
+            f"{cost.peak / 2**20:,.0f}",
+        )
+        for (size, part), cost in found.items()
+    ]
+    return report.table(header, rows)
 
 
 def main() -> None:
     part, directory, size, vectors = sys.argv[1:]
-    result = PARTS[part](Path(directory), int(size), vectors=bool(int(vectors)))
-    result["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps(result))
+    cost = PARTS[part](Path(directory), int(size), vectors=bool(int(vectors)))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps(asdict(replace(cost, peak=peak))))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from tests.perf import (
     million,
     report,
     requests,
+    scale,
     service,
     together,
     world,
@@ -287,6 +288,13 @@ def imports_at_once(*, quick: bool) -> str:
     return f"{report.table(header, shown)}\n\n{same}"
 
 
+def many_memories(*, quick: bool) -> str:
+    """The index of a user with many memories, without and with vectors."""
+    sizes = scale.SIZES[:2] if quick else scale.SIZES
+    words, vectors = (scale.table(scale.measure(sizes, vectors=each)) for each in (False, True))
+    return f"{words}\n\nWith vectors of {scale.DIMENSIONS} dimensions:\n\n{vectors}"
+
+
 SECTIONS: Mapping[str, Callable[..., str]] = {
     "append": append,
     "pipeline": pipeline,
@@ -299,4 +307,5 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "meaning": recall_by_meaning,
     "load": under_load,
     "import": imports_at_once,
+    "scale": many_memories,
 }

@@ -196,7 +196,9 @@ def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
 
 
 @given(NAME, NAME, NUMBER, st.binary(min_size=8, max_size=8))
-def test_a_layers_name_and_revision_are_parsed(account: str, user: str, revision: int, content: bytes) -> None:
+def test_a_layers_name_and_revision_are_parsed(
+    account: str, user: str, revision: int, content: bytes
+) -> None:
     owner = User(account, user)
     for index in (owner.index("memories"), owner.vectors("memories")):
         name = layout.layer_name(revision, content.hex())

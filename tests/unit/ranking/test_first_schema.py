@@ -37,7 +37,9 @@ def test_everything_in_it_is_there() -> None:
 def test_a_change_keeps_the_rest() -> None:
     catalogue, stamp = IndexCodec().decode(STORED)
     path = "notes/mine.md"
-    index = catalogue.index.replace_groups({path: [Document("1", path, "I play the cello")]}, {path: {"n": 2}})
+    index = catalogue.index.replace_groups(
+        {path: [Document("1", path, "I play the cello")]}, {path: {"n": 2}}
+    )
     again, _ = IndexCodec().decode(IndexCodec().encode(Catalogue(index), stamp.next("w2")))
     assert again.files == {**FILES, path: {"n": 2}}
     assert [hit.document.text for hit in again.index.search("oboe cello tea", now=None)] == [

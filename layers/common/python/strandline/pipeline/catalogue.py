@@ -118,7 +118,7 @@ def forget_messages(services: Library, owner: User, incarnation: str) -> None:
 
 
 def tidy(services: Library, owner: User, kind: str) -> None:
-    """Removes what the writes before this have left of the index and its vectors. It may wait: see `storage/layered`."""
+    """Removes what the writes before this left of the index and its vectors. It may wait: see `storage/layered`."""
     with suppress(StoreError):
         services.indexes.tidy(owner.index(kind))
         services.vectors.tidy(owner.vectors(kind))

@@ -2,8 +2,8 @@
 
 First what can be seen (the lines in the message index and their vectors, its tasks, its line in the session list),
 then what is stored: every version of its segments, archives and tool results, the old heads below its gravestone, and
-the old versions and layers of the message index and its vectors, which quote it; then it is told of. All of it may be repeated,
-and stops when no more is allowed.
+the old versions and layers of the message index and its vectors, which quote it; then it is told of. All of it may be
+repeated, and stops when no more is allowed.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ from strandline.pipeline.catalogue import forget_messages
 from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
 from strandline.ports import ConditionFailed, IfMatch, Place
-from strandline.storage.holdings import erase_page
 from strandline.storage.document import Versioned
+from strandline.storage.holdings import erase_page
 from strandline.storage.layered import unnamed
 from strandline.storage.layout import Life, head_key, layers_of, user_of
 

@@ -64,7 +64,7 @@ class LayeredDocuments(Documents[L], Generic[L, P]):
         self._untidy: set[str] = set()
 
     def tidy(self, key: str) -> None:
-        """Removes the layers that are no document's any more, if writes of this object have left any. Raises StoreError;
+        """Removes the layers that are no document's any more, if writes by this one have left any. Raises StoreError;
         what is left then is removed when the next is."""
         found = self._cache.get(key)
         if found is None or key not in self._untidy:

@@ -1,5 +1,6 @@
 """How a segment is made from others, with some groups replaced, without touching the other documents' text."""
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,8 +119,7 @@ class _Building:
 
     def take(self, group: str, source: _Source, remembers: Callable[[str], bool]) -> None:
         old, new = source.segment, self._new
-        at = old.place(group)
-        assert at is not None
+        at = bisect_left(old.groups, group)  # it is there
         span, first = old.span(at), len(new.records)
         source.moved[span.start : span.stop] = range(first, first + len(span))
         new.records.extend(old.records[span.start : span.stop])
@@ -156,7 +156,9 @@ def _moved(source: _Source, term: str) -> Columns:
 
 
 def _packed(columns: Columns) -> Iterator[int]:
-    return (number << _COUNT_BITS | counts for number, counts in zip(*columns, strict=True) if number != _GONE)
+    return (
+        number << _COUNT_BITS | counts for number, counts in zip(*columns, strict=True) if number != _GONE
+    )
 
 
 def _append_term(new: Segment, term: str, columns: Columns) -> None:

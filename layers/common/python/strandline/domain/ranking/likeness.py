@@ -19,7 +19,9 @@ _LENGTH = struct.Struct("<f")
 _LANE = 4  # bytes
 _SHIFT = 128
 _SHIFTED = bytes((byte + _SHIFT) % 256 for byte in range(256))  # of a signed byte as it is stored
-_QUERY_SUM = (2 ** (8 * _LANE) - 1) // 255 - 2**14  # of the sizes of all dimensions, rounded: then no lane runs over
+_QUERY_SUM = (
+    2 ** (8 * _LANE) - 1
+) // 255 - 2**14  # of the sizes of all dimensions, rounded: then no lane runs over
 _ROWS_AT_ONCE = 4_096
 
 
@@ -66,9 +68,9 @@ def likeness(rows: Mapping[bytes, bytes], query: Sequence[float]) -> dict[bytes,
 def _dots(packed: bytes, query: Sequence[int]) -> Iterator[int]:
     """The product of the query and each of the rows that lie behind each other.
 
-    Many rows at once, without a loop over them: a dimension of all rows is one large integer with a lane of 32 bits for
-    each row; times the query's number in that dimension, and summed over the dimensions, each lane holds its row's
-    product. Lanes cannot be negative: the rows are shifted up by 128, and what the query has below zero is summed apart.
+    Many rows at once, without a loop over them: a dimension of all rows is one large integer with a lane of 32 bits
+    for each row; times the query's number in that dimension, and summed over the dimensions, each lane holds its row's
+    product. Lanes cannot be negative: the rows are shifted up by 128, what the query has below zero is summed apart.
     """
     size = len(query) + _LENGTH.size
     shifted = packed.translate(_SHIFTED)

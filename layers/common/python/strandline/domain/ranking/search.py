@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import add, itemgetter
 
 from strandline.domain.ranking.analysis import analyze
-from strandline.domain.ranking.bm25 import Statistics, length_norms, term_scores
+from strandline.domain.ranking.bm25 import Statistics, term_scores
 from strandline.domain.ranking.document import Document, instant
 from strandline.domain.ranking.view import View
 

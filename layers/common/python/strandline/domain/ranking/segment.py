@@ -4,8 +4,8 @@ Documents are numbered from 0 in order of (group, id), so a group is a range of 
 has the same numbers. The postings of all terms lie behind each other in two arrays: the gap to the previous document
 number, and how often the term occurs in that document. Nothing is decoded before it is asked for.
 
-A group has a row, what a list shows of it, as JSON. One without documents and without a row says that the group is gone:
-of several segments the newest one that knows a group is right (see `view`).
+A group has a row, what a list shows of it, as JSON. One without documents and without a row says that the group is
+gone: of several segments the newest one that knows a group is right (see `view`).
 """
 
 from array import array
