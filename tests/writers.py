@@ -1,7 +1,7 @@
 """Writers of one session at the same time, and what must be true of its log afterwards.  # B-A9"""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
@@ -66,6 +66,17 @@ def check(log: Iterable[tuple[int, str]], writers: Iterable[Writer], count: int)
         own = [places[message_id] for message_id in ids(writer.name, count)]
         assert own == sorted(own), f"{writer.name} was reordered"
         assert all(places[message_id] == seq for message_id, seq in writer.seqs.items())
+
+
+def check_archives(ranges: Iterable[tuple[int, int]], policy: Mapping[str, int]) -> None:
+    """The archives of a session that nothing but its policy commits, as (first seq, last seq). Raises AssertionError
+    unless each follows the one before, and each was wanted: above the threshold, all but what is kept."""
+    following = 1
+    for first, last in sorted(ranges):
+        assert first == following, f"an archive begins at {first}, not at {following}"
+        following = last + 1
+        least = policy["message_count_threshold"] + 1 - policy["keep_recent_count"]
+        assert following - first >= least, f"{following - first} messages are archived, fewer than {least}"
 
 
 def ingest_sender(sqs: Any, account: str, user: str, session: str) -> Send:

@@ -112,6 +112,7 @@ class Appended(TypedDict):
     session_id: str
     message_id: str
     seq: int
+    duplicate: bool
     message_count: int
     pending_tokens: int
     auto_commit: NotRequired[Asked]

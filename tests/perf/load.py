@@ -7,39 +7,47 @@ by the answers. Afterwards the logs are read back and held against what the writ
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 import boto3
 import httpx
 
 from strandline_sdk.client import Client
+from strandline_sdk.model import Archive, Task
 from tests.perf.service import Run, running
 from tests.perf.world import KEY
-from tests.writers import Acknowledged, Send, Writer, all_at_once, check, ingest_sender, said
+from tests.writers import Acknowledged, Send, Writer, all_at_once, check, check_archives, ingest_sender, said
+
+Policy = Mapping[str, int]
 
 USER = "crowd"
 WRITERS, EACH = 20, 500
 SESSIONS, IN_EACH = 200, 10
 WARMING = 5
-PATIENCE_SECONDS = 240
+PATIENCE_SECONDS = 120
+MOST_BEHIND = 400
+BUSY: Policy = {"message_count_threshold": 25, "keep_recent_count": 2}
+BRIEF: Policy = {"message_count_threshold": 5, "keep_recent_count": 2}
 
 
 @dataclass
 class Told:
-    """What the clients were told: answers by status, and the requests that the good ones took, by kind."""
+    """What the clients were told: answers by status, and of the good ones what they took and the tasks they began."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
+    tasks: list[str] = field(default_factory=list)
     _lock: Lock = field(default_factory=Lock)
 
     def note(self, response: httpx.Response) -> None:
-        taken = response.json()["telemetry"]["requests"] if response.is_success else {}
+        answer = response.json() if response.is_success else {}
         with self._lock:
             self.statuses[response.status_code] += 1
-            self.requests.update(taken)
+            self.requests.update(answer.get("telemetry", {}).get("requests", {}))
+            self.tasks += [t["task_id"] for t in [answer.get("result", {}).get("auto_commit")] if t]
 
 
 class Watched(httpx.BaseTransport):
@@ -62,13 +70,15 @@ class Watched(httpx.BaseTransport):
 
 @dataclass(frozen=True)
 class Row:
-    """One load: its messages, seconds, what S3 was asked (by verb and status), and what the clients were told."""
+    """One load: its messages, seconds, what S3 was asked (by verb and status), what the clients were
+    told, and how many archives were made meanwhile."""
 
     what: str
     messages: int
     seconds: float
     asked: Counter[tuple[str, int]]
     told: Told
+    archives: int = 0
 
     def each(self, verb: str, *statuses: int) -> float:
         """Requests of a verb per message, all or those that were answered so."""
@@ -87,6 +97,8 @@ def measure(*, quick: bool) -> list[Row]:
             _over_http(run, ["one"], WRITERS, each),
             _by_queue(run, "queued", WRITERS, each),
             _over_http(run, [f"many-{n}" for n in range(sessions)], 1, IN_EACH),
+            _committing(run, ["busy"], WRITERS, each // 10, BUSY),
+            _committing(run, [f"brief-{n}" for n in range(sessions // 4)], 1, IN_EACH, BRIEF),
         ]
 
 
@@ -108,6 +120,43 @@ def _over_http(run: Run, sessions: Sequence[str], writers: int, each: int) -> Ro
     return Row(what, len(everybody) * each, seconds, asked, told)
 
 
+def _committing(run: Run, sessions: Sequence[str], writers: int, each: int, policy: Policy) -> Row:
+    """The same to sessions that commit themselves. Afterwards every commit was wanted and has gone its whole way, and
+    there are as many archives as tasks that made one."""
+    client = run.client.acting_for(USER)
+    for session in sessions:
+        client.create_session(session, auto_commit_policy=dict(policy))
+    row = _over_http(run, sessions, writers, each)
+    tasks = [*_ended(client, row.told.tasks), *_made_up_for(run, sessions, policy)]
+    archives = [found for session in sessions for found in _archives(client, session, policy)]
+    assert len(archives) == sum(task["result"].get("archived", True) for task in tasks)
+    return replace(row, what=f"{row.what}, which commit themselves", archives=len(archives))
+
+
+def _made_up_for(run: Run, sessions: Iterable[str], policy: Policy) -> list[Task]:
+    """The tasks of one more write to each session that is above its threshold: its last ones met a commit under way."""
+    client, told = run.client.acting_for(USER), Told()
+    with ExitStack() as stack:
+        for session in sessions:
+            if client.session(session)["message_count"] > policy["message_count_threshold"]:
+                _sender(stack, run, told, session)("one more")
+    return _ended(client, told.tasks)
+
+
+def _ended(client: Client, task_ids: Sequence[str]) -> list[Task]:
+    tasks = list(client.wait_for_tasks(task_ids, timeout=PATIENCE_SECONDS))
+    assert all(task["status"] == "completed" for task in tasks)
+    return tasks
+
+
+def _archives(client: Client, session: str, policy: Policy) -> list[Archive]:
+    """The archives of a session, checked, as what it has left."""
+    assert client.session(session)["message_count"] <= policy["message_count_threshold"]
+    found = client.archives(session)
+    check_archives([(archive["first_seq"], archive["last_seq"]) for archive in found], policy)
+    return found
+
+
 def _sender(stack: ExitStack, run: Run, told: Told, session: str) -> Send:
     client = Client(
         run.client.url, KEY, user=USER, idempotency_keys=False, timeout=60, transport=Watched(told)
@@ -123,25 +172,51 @@ def _sender(stack: ExitStack, run: Run, told: Told, session: str) -> Send:
 
 def _by_queue(run: Run, session: str, writers: int, each: int) -> Row:
     """As many producers, who put every message into the ingest queue by itself."""
-    run.client.acting_for(USER).create_session(session)
+    client = run.client.acting_for(USER)
+    client.create_session(session)
+    backlog = Backlog(lambda: int(client.session(session)["total_message_count"]))
     with closing(boto3.client("sqs", endpoint_url=run.sqs)) as sqs:
-        crowd = [Writer(f"w{n}", ingest_sender(sqs, "default", USER, session)) for n in range(writers)]
+        ingest = ingest_sender(sqs, "default", USER, session)
+        crowd = [Writer(f"w{n}", backlog.behind(ingest)) for n in range(writers)]
         began, before = time.monotonic(), run.asked()
         all_at_once(crowd, each)
-        _wait_for(run, session, writers * each)
+        backlog.shrink_to(0)
         seconds, asked = time.monotonic() - began, run.asked() - before
     check(_log(run, session), crowd, each)
     what = f"{writers} producers of 1 session, by the ingest queue"
     return Row(what, writers * each, seconds, asked, Told())
 
 
-def _wait_for(run: Run, session: str, messages: int) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    client = run.client.acting_for(USER)
-    while client.session(session)["total_message_count"] < messages:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not all of {messages} messages have arrived after {PATIENCE_SECONDS} s")
-        time.sleep(0.2)
+class Backlog:
+    """Holds producers back: the emulated queue takes ten times as long for a receive when it holds thousands."""
+
+    def __init__(self, arrived: Callable[[], int]) -> None:
+        self._arrived = arrived
+        self._known = self._sent = 0
+        self._lock = Lock()
+
+    def behind(self, send: Send) -> Send:
+        """The same, once there is room."""
+
+        def admitted(message_id: str) -> Acknowledged | None:
+            with self._lock:
+                self.shrink_to(MOST_BEHIND)
+                self._sent += 1
+            return send(message_id)
+
+        return admitted
+
+    def shrink_to(self, most: int) -> None:
+        """Returns when no more than that many messages are on their way. Raises TimeoutError when none arrives."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self._sent - self._known > most:
+            before, self._known = self._known, self._arrived()
+            if self._known > before:
+                deadline = time.monotonic() + PATIENCE_SECONDS
+            elif time.monotonic() > deadline:
+                raise TimeoutError(f"{self._sent - self._known} messages do not arrive")
+            else:
+                time.sleep(0.1)
 
 
 def _log(run: Run, session: str) -> Iterator[tuple[int, str]]:

@@ -246,6 +246,7 @@ def under_load(*, quick: bool) -> str:
         "of them unchanged",
         "table write",
         "ABORTED in all",
+        "archives",
         "messages per second",
     )
     rows = [
@@ -258,6 +259,7 @@ def under_load(*, quick: bool) -> str:
             report.number(row.each("GET", 304)),
             report.number(row.told.requests["dynamodb_write"] / row.messages),
             row.told.statuses[409] or "",
+            row.archives or "",
             f"{row.messages / row.seconds:.0f}",
         )
         for row in load.measure(quick=quick)

@@ -45,8 +45,8 @@ class Run:
 
     client: Client
     logs: Path
+    sqs: str
     _metrics: str
-    _output: Path
 
     def asked(self) -> Counter[tuple[str, int]]:
         """What its S3 server has been asked so far, by verb and status."""
@@ -56,14 +56,6 @@ class Run:
         for status, verb, count in found:
             asked[verb, int(status)] += int(float(count))
         return asked
-
-    @property
-    def sqs(self) -> str:
-        """Where its queues are. Raises LookupError as long as it does not say so."""
-        found = re.search(r"^ +SQS +(http://\S+)", self._output.read_text(), re.MULTILINE)
-        if found is None:
-            raise LookupError("the local run has not said where SQS is")
-        return found[1]
 
 
 @contextmanager
@@ -92,9 +84,8 @@ def running(**settings: str) -> Iterator[Run]:
             )
         try:
             with Client(f"http://127.0.0.1:{port}", KEY) as client:
-                _wait(client)
-                address = f"http://127.0.0.1:{metrics}/metrics"
-                yield Run(client, Path(data, "logs"), address, Path(data, "output.txt"))
+                sqs = _ready(Path(data, "output.txt"))
+                yield Run(client, Path(data, "logs"), sqs, f"http://127.0.0.1:{metrics}/metrics")
         finally:
             os.kill(process.pid, signal.SIGINT)
             process.wait(30)
@@ -110,16 +101,15 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _wait(client: Client) -> None:
+def _ready(output: Path) -> str:
+    """Where SQS is, which the local run says when it is ready."""
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
-        try:
-            httpx.get(f"{client.url}/health", timeout=30).raise_for_status()
-        except httpx.HTTPError:
-            time.sleep(0.2)
-            continue
-        return
-    raise TimeoutError("the local run does not answer GET /health")
+        found = re.search(r"^ +SQS +(http://\S+)", output.read_text(), re.MULTILINE)
+        if found is not None:
+            return found[1]
+        time.sleep(0.2)
+    raise TimeoutError("the local run does not get ready")
 
 
 @dataclass
