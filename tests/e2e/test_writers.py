@@ -1,7 +1,7 @@
 """Twenty writers of one session through the whole service: over HTTP, and by the ingest queue."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 from strandline_sdk.client import Client
 from tests.e2e.conftest import KEY, LocalRun
 from tests.e2e.test_local_run import eventually
-from tests.writers import Acknowledged, Send, Writer, all_at_once, check, ingest_sender, said
+from tests.writers import Acknowledged, Send, Writer, all_at_once, check, check_archives, ingest_sender, said
 
 pytestmark = pytest.mark.e2e
 
@@ -25,9 +25,13 @@ def client(local_run: LocalRun) -> Iterator[Client]:
         yield client
 
 
-def sender(client: Client, session: str) -> Send:
+def sender(client: Client, session: str, begun: Callable[[str], None] = lambda _: None) -> Send:
+    """`begun` hears the tasks of the commits that a write has asked for."""
+
     def send(message_id: str) -> Acknowledged:
         answer = client.append(session, {"role": "user", "content": said(message_id), "id": message_id})
+        if "auto_commit" in answer:
+            begun(answer["auto_commit"]["task_id"])
         return Acknowledged(answer["seq"], answer["duplicate"])
 
     return send
@@ -51,6 +55,21 @@ def test_by_the_ingest_queue(local_run: LocalRun, client: Client) -> None:  # B-
         all_at_once(writers, EACH)
     eventually(lambda: client.session("queue")["total_message_count"] == WRITERS * EACH)
     check(log(client, "queue"), writers, EACH)
+
+
+def test_a_session_that_commits_itself(client: Client) -> None:  # B-A9 B-B6 B-B7
+    """Archived while twenty write: what crossed the threshold, once, and as often as a write was told."""
+    policy = {"message_count_threshold": 25, "keep_recent_count": 2}
+    client.create_session("busy", auto_commit_policy=policy)
+    begun: list[str] = []
+    writers = [Writer(f"w{n}", sender(client, "busy", begun.append)) for n in range(WRITERS)]
+    all_at_once(writers, EACH)
+    check(log(client, "busy"), writers, EACH)
+    tasks = list(client.wait_for_tasks(begun, timeout=120))
+    assert {task["status"] for task in tasks} == {"completed"}
+    archives = client.archives("busy")
+    check_archives([(archive["first_seq"], archive["last_seq"]) for archive in archives], policy)
+    assert len(archives) == sum(task["result"].get("archived", True) for task in tasks) >= 1
 
 
 def sqs_of(run: LocalRun) -> Any:
