@@ -1,18 +1,24 @@
 """Writers of one session at the same time, and what must be true of its log afterwards.  # B-A9"""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Barrier
 from typing import Any
 
+import httpx
+
+from strandline_sdk.client import Client
+
 START_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """What a writer was told of a message: where it stands, and whether it was there before."""
+    """What a writer was told of a message: where it stands, and whether it was there before, though nothing but ABORTED
+    had been answered."""
 
     seq: int
     duplicate: bool
@@ -77,6 +83,46 @@ def check_archives(ranges: Iterable[tuple[int, int]], policy: Mapping[str, int])
         following = last + 1
         least = policy["message_count_threshold"] + 1 - policy["keep_recent_count"]
         assert following - first >= least, f"{following - first} messages are archived, fewer than {least}"
+
+
+class Heard(httpx.BaseTransport):
+    """Passes the requests of one writer on, and counts the answers by status; 0: there was none."""
+
+    def __init__(self) -> None:
+        self.statuses: Counter[int] = Counter()
+        self._inner = httpx.HTTPTransport()
+
+    @property
+    def unclear(self) -> int:
+        """Answers after which a message may be stored or not."""
+        return sum(n for status, n in self.statuses.items() if status not in (200, 409))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = self._inner.handle_request(request)
+        except httpx.TransportError:
+            self.statuses[0] += 1
+            raise
+        self.statuses[response.status_code] += 1
+        return response
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def http_sender(
+    client: Client, heard: Heard, session: str, begun: Callable[[str], None] = lambda _: None
+) -> Send:
+    """By a client that follows Retry-After, over `heard`. `begun` hears the tasks of commits that a write asked for."""
+
+    def send(message_id: str) -> Acknowledged:
+        before = heard.unclear
+        answer = client.append(session, {"role": "user", "content": said(message_id), "id": message_id})
+        if "auto_commit" in answer:
+            begun(answer["auto_commit"]["task_id"])
+        return Acknowledged(answer["seq"], answer["duplicate"] and heard.unclear == before)
+
+    return send
 
 
 def ingest_sender(sqs: Any, account: str, user: str, session: str) -> Send:

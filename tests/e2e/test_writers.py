@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 import boto3
@@ -11,7 +11,7 @@ import pytest
 from strandline_sdk.client import Client
 from tests.e2e.conftest import KEY, LocalRun
 from tests.e2e.test_local_run import eventually
-from tests.writers import Acknowledged, Send, Writer, all_at_once, check, check_archives, ingest_sender, said
+from tests.writers import Heard, Writer, all_at_once, check, check_archives, http_sender, ingest_sender
 
 pytestmark = pytest.mark.e2e
 
@@ -20,29 +20,36 @@ WRITERS, EACH = 20, 10
 
 @pytest.fixture
 def client(local_run: LocalRun) -> Iterator[Client]:
-    """Follows Retry-After. Without idempotency keys, so that only the message ids tell a repeat."""
-    with Client(local_run.url, KEY, account="acme", user="crowd", idempotency_keys=False) as client:
+    with client_of(local_run, Heard()) as client:
         yield client
 
 
-def sender(client: Client, session: str, begun: Callable[[str], None] = lambda _: None) -> Send:
-    """`begun` hears the tasks of the commits that a write has asked for."""
+def client_of(run: LocalRun, heard: Heard) -> Client:
+    """Without idempotency keys, so that nothing but the message ids tells a repeat."""
+    return Client(run.url, KEY, account="acme", user="crowd", idempotency_keys=False, transport=heard)
 
-    def send(message_id: str) -> Acknowledged:
-        answer = client.append(session, {"role": "user", "content": said(message_id), "id": message_id})
-        if "auto_commit" in answer:
-            begun(answer["auto_commit"]["task_id"])
-        return Acknowledged(answer["seq"], answer["duplicate"])
 
-    return send
+@pytest.fixture
+def over_http(local_run: LocalRun) -> Iterator[Callable[..., list[Writer]]]:
+    """Makes the writers of a session, each with a client of its own."""
+    with ExitStack() as stack:
+
+        def make(session: str, begun: Callable[[str], None] = lambda _: None) -> list[Writer]:
+            heard = [Heard() for _ in range(WRITERS)]
+            clients = [stack.enter_context(client_of(local_run, each)) for each in heard]
+            return [
+                Writer(f"w{n}", http_sender(clients[n], heard[n], session, begun)) for n in range(WRITERS)
+            ]
+
+        yield make
 
 
 def log(client: Client, session: str) -> list[tuple[int, str]]:
     return [(message["seq"], message["id"]) for message in client.messages(session)]
 
 
-def test_over_http(client: Client) -> None:  # B-A9
-    writers = [Writer(f"w{n}", sender(client, "http")) for n in range(WRITERS)]
+def test_over_http(client: Client, over_http: Callable[..., list[Writer]]) -> None:  # B-A9
+    writers = over_http("http")
     all_at_once(writers, EACH)
     check(log(client, "http"), writers, EACH)
 
@@ -57,12 +64,14 @@ def test_by_the_ingest_queue(local_run: LocalRun, client: Client) -> None:  # B-
     check(log(client, "queue"), writers, EACH)
 
 
-def test_a_session_that_commits_itself(client: Client) -> None:  # B-A9 B-B6 B-B7
+def test_a_session_that_commits_itself(  # B-A9 B-B6 B-B7
+    client: Client, over_http: Callable[..., list[Writer]]
+) -> None:
     """Archived while twenty write: what crossed the threshold, once, and as often as a write was told."""
     policy = {"message_count_threshold": 25, "keep_recent_count": 2}
     client.create_session("busy", auto_commit_policy=policy)
     begun: list[str] = []
-    writers = [Writer(f"w{n}", sender(client, "busy", begun.append)) for n in range(WRITERS)]
+    writers = over_http("busy", begun.append)
     all_at_once(writers, EACH)
     check(log(client, "busy"), writers, EACH)
     tasks = list(client.wait_for_tasks(begun, timeout=120))

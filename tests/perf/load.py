@@ -19,7 +19,17 @@ from strandline_sdk.client import Client
 from strandline_sdk.model import Archive, Task
 from tests.perf.service import Run, running
 from tests.perf.world import KEY
-from tests.writers import Acknowledged, Send, Writer, all_at_once, check, check_archives, ingest_sender, said
+from tests.writers import (
+    Acknowledged,
+    Heard,
+    Send,
+    Writer,
+    all_at_once,
+    check,
+    check_archives,
+    http_sender,
+    ingest_sender,
+)
 
 Policy = Mapping[str, int]
 
@@ -35,37 +45,30 @@ BRIEF: Policy = {"message_count_threshold": 5, "keep_recent_count": 2}
 
 @dataclass
 class Told:
-    """What the clients were told: answers by status, and of the good ones what they took and the tasks they began."""
+    """What the clients were told: answers by status, requests that the good ones took, tasks that they began."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
     tasks: list[str] = field(default_factory=list)
-    _lock: Lock = field(default_factory=Lock)
-
-    def note(self, response: httpx.Response) -> None:
-        answer = response.json() if response.is_success else {}
-        with self._lock:
-            self.statuses[response.status_code] += 1
-            self.requests.update(answer.get("telemetry", {}).get("requests", {}))
-            self.tasks += [t["task_id"] for t in [answer.get("result", {}).get("auto_commit")] if t]
+    lock: Lock = field(default_factory=Lock)
 
 
-class Watched(httpx.BaseTransport):
+class Watched(Heard):
     """Asks for the telemetry of every request, and notes the answers."""
 
     def __init__(self, told: Told) -> None:
+        super().__init__()
         self._told = told
-        self._inner = httpx.HTTPTransport()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         request.url = request.url.copy_merge_params({"telemetry": "true"})
-        response = self._inner.handle_request(request)
+        response = super().handle_request(request)
         response.read()
-        self._told.note(response)
+        taken = response.json()["telemetry"]["requests"] if response.is_success else {}
+        with self._told.lock:
+            self._told.statuses[response.status_code] += 1
+            self._told.requests.update(taken)
         return response
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 @dataclass(frozen=True)
@@ -158,16 +161,9 @@ def _archives(client: Client, session: str, policy: Policy) -> list[Archive]:
 
 
 def _sender(stack: ExitStack, run: Run, told: Told, session: str) -> Send:
-    client = Client(
-        run.client.url, KEY, user=USER, idempotency_keys=False, timeout=60, transport=Watched(told)
-    )
-    stack.enter_context(client)
-
-    def send(message_id: str) -> Acknowledged:
-        answer = client.append(session, {"role": "user", "content": said(message_id), "id": message_id})
-        return Acknowledged(answer["seq"], answer["duplicate"])
-
-    return send
+    watched = Watched(told)
+    client = Client(run.client.url, KEY, user=USER, idempotency_keys=False, timeout=60, transport=watched)
+    return http_sender(stack.enter_context(client), watched, session, told.tasks.append)
 
 
 def _by_queue(run: Run, session: str, writers: int, each: int) -> Row:

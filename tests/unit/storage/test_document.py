@@ -177,6 +177,17 @@ def test_waits_are_jittered_and_bounded() -> None:
     assert len(set(slept)) == len(slept)
 
 
+def test_a_slow_store_is_not_tried_until_the_function_is_killed() -> None:
+    """Six seconds a PUT: begun after 0, 6 and 12 seconds, no more after 18."""
+    desk = Desk(retry=Retry(attempts=9, base=0.0, seconds=15))
+    for nth in range(1, 10):
+        desk.faults.before("put", lambda: desk.clock.advance(6), nth=nth)
+        desk.faults.before("put", RACE, nth=nth)
+    with pytest.raises(Aborted):
+        desk.add("a")
+    assert desk.calls["put"] == 3
+
+
 def test_a_success_at_once_does_not_wait() -> None:
     desk = Desk()
     desk.add("a")

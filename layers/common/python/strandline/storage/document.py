@@ -24,6 +24,7 @@ changes that know their own work again (message ids, applied extractions).
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
@@ -100,16 +101,16 @@ class Change(Generic[V, R]):
 
 @dataclass(frozen=True)
 class Retry:
-    """Attempts after a read, and the waits before all but the first of them. Full jitter: the k-th wait, from 0, is
-    uniform in [0, min(cap, base·2^k)) seconds (AWS Architecture Blog, "Exponential Backoff And Jitter").
+    """Attempts after a read, none begun `seconds` after the first, and the waits between them: full jitter, the k-th
+    (from 0) uniform in [0, min(cap, base·2^k)) seconds (AWS Architecture Blog, "Exponential Backoff And Jitter").
 
-    The waits are some PUTs long at once and stop growing soon: of many writers exactly one succeeds at a time, so short
-    waits add refused PUTs, and ever longer ones let those starve that have waited longest.
-    """
+    The waits are some PUTs long at once and stop growing soon: of many writers one succeeds at a time, so short waits
+    add refused PUTs, and ever longer ones let those starve that have waited longest."""
 
     attempts: int = 20
     base: float = 0.1
     cap: float = 0.8
+    seconds: float = 15.0
 
 
 class Documents(Generic[V]):
@@ -243,9 +244,12 @@ class _Update(Generic[V, R]):
             written = self._try_known(warm)
             if written is not None:
                 return written.result
+        last = self._documents._clock.now() + timedelta(seconds=self._documents._retry.seconds)
         for attempt in range(self._documents._retry.attempts):
             if attempt or self._unclear:
                 self._wait(max(attempt - 1, 0))
+            if attempt and self._documents._clock.now() > last:
+                break
             outcome = self._attempt()
             if outcome is not None:
                 return outcome.result
