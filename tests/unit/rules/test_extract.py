@@ -32,7 +32,14 @@ def test_a_peer_is_named_and_owns_its_lines() -> None:
     (proposal,) = extract(transcript(("user", "Ann", "I work as a nurse."))).proposals
     assert (proposal.memory_type, proposal.peer) == ("profile", "Ann")
     assert proposal.claims == (
-        Claim(text="Ann works as a nurse.", seq_from=1, seq_to=1, quote="I work as a nurse."),
+        Claim(
+            text="Ann works as a nurse.",
+            seq_from=1,
+            seq_to=1,
+            quote="I work as a nurse.",
+            attribute="occupation",
+            value="nurse",
+        ),
     )
 
 

@@ -61,6 +61,7 @@ def _cited(line: Line) -> dict[str, Scalar]:
         "seq_from": source.seq_from,
         "seq_to": source.seq_to,
         "at": source.at,
+        **({"valid_until": line.closing.at, "superseded_by": line.closing.by} if line.closing else {}),
     }
 
 

@@ -54,7 +54,8 @@ def within(path: str, directory: str) -> bool:
 @dataclass(frozen=True)
 class Query:
     """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive. With
-    `as_of` memories are searched as they were at that time."""
+    `as_of` memories are searched as they were at that time. What held no longer at `until`, or now, is found only where
+    `superseded` asks for it."""
 
     text: str
     context_type: Literal["memory", "message"] = "memory"
@@ -65,6 +66,7 @@ class Query:
     since: str | None = None
     until: str | None = None
     as_of: datetime | None = None
+    superseded: bool = False
     filters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -123,11 +125,18 @@ def _unindexed(services: Library, owner: User, query: Query, archived: Index) ->
     return [Index().replace_groups(groups)]
 
 
+def _stands(document: Document, until: str | None) -> bool:
+    """Whether what a line says still held then, or holds now."""
+    ended = document.attributes.get("valid_until")
+    return ended is None or (until is not None and str(ended) > until)
+
+
 def _accept(query: Query) -> Callable[[Document], bool]:
     def accept(document: Document) -> bool:
         at = document.attributes.get("at") or document.attributes.get("created_at") or ""
         return (
             query.scope.holds(document)
+            and (query.superseded or _stands(document, query.until))
             and all(document.attributes.get(name) == value for name, value in query.filters.items())
             and (query.since is None or str(at) >= query.since)
             and (query.until is None or str(at) <= query.until)

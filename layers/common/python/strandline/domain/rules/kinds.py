@@ -69,5 +69,11 @@ def _liked(sentence: str, asked: str) -> Route:
     return _preference(topic_of_liking(*found, default=topic_of(asked)))
 
 
+def favourite_route(attribute: str) -> Route:
+    """Where favourites of a kind go: `favourite colour`."""
+    kind = attribute.partition(" ")[2]
+    return _preference(topic_of(kind, default=kind))
+
+
 def _preference(topic: str) -> Route:
     return Route("preferences", (("topic", topic),))

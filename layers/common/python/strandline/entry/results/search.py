@@ -17,7 +17,8 @@ class Span(TypedDict):
 
 class MemoryHit(TypedDict):
     """A memory line. `category` is the memory's type; a line of somebody's own has no sources. Every hit is a detail
-    (level 2), and there is no overview of it. `content` is the whole memory's, when it was asked for."""
+    (level 2), and there is no overview of it. `content` is the whole memory's, when it was asked for. `valid_until` is
+    when a newer fact ended it, `superseded_by` the place of that (`<session>/<archive>#<seq>`, "-" for none)."""
 
     context_type: Literal["memory"]
     level: Literal[2]
@@ -30,6 +31,8 @@ class MemoryHit(TypedDict):
     title: str
     peer: str | None
     sources: list[Span]
+    valid_until: NotRequired[str]
+    superseded_by: NotRequired[str]
     explain: NotRequired[dict[str, Any]]
 
 

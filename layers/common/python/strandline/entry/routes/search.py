@@ -52,7 +52,8 @@ class Find(BaseModel):
     """What to look for. `since` and `until` bound the time of the conversation: a time, or how long ago (`7d`).
     `filter` names attributes a hit must have. `target_uri` is one address or several: directories of memories, single
     ones, or sessions. `node_limit` goes before `limit`. `read_content` puts whole memories beside their lines. `as_of`
-    searches memories as they were at that time."""
+    searches memories as they were at that time. Facts that newer ones have ended are found with `include_superseded`,
+    or with an `until` at which they held."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -69,6 +70,7 @@ class Find(BaseModel):
     context_type: Kind | Annotated[list[Kind], Field(max_length=4)] | None = None
     level: Level | Annotated[list[Level], Field(max_length=3)] | None = None
     read_content: bool = False
+    include_superseded: bool = False
     explain: bool = False
     image_url: Any = None
     tags: list[str] | None = None
@@ -138,6 +140,7 @@ def _query(body: Find, kind: Literal["memory", "message"], whose: User) -> Query
         until=_time(body.until),
         as_of=past(body.as_of, library().clock),
         filters=body.filter,
+        superseded=body.include_superseded,
     )
 
 
@@ -213,6 +216,7 @@ def _memory(hit: Hit, whose: User) -> dict[str, Any]:
         "title": attributes["title"],
         "peer": attributes["peer"],
         "sources": sources,
+        **{name: attributes[name] for name in ("valid_until", "superseded_by") if name in attributes},
     }
 
 
