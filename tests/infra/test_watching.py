@@ -77,7 +77,8 @@ def test_the_widgets_do_not_lie_on_each_other(dashboard: Any) -> None:
 
 def test_the_stages_metrics_are_named_as_the_lines_name_them(template: Template, dashboard: Any) -> None:
     """Namespace, the stack, the stage, and a count that some line has (tests/handlers/test_lines.py)."""
-    counts = {"appended_messages", "commits", "extracted", "given_up", "errors", "failed"}
+    work = {"appended_messages", "commits", "extracted", "committed", "healed"}
+    counts = work | {"given_up", "errors", "failed"}
     metrics = [metric for widget in dashboard["widgets"] for metric in widget["properties"]["metrics"]]
     own = [metric[:6] for metric in metrics if metric[0] == "Strandline"]
     assert {metric[1] for metric in own} == counts
@@ -86,6 +87,7 @@ def test_the_stages_metrics_are_named_as_the_lines_name_them(template: Template,
         a for a in template.resources("AWS::CloudWatch::Alarm").values() if a["Namespace"] == "Strandline"
     ]
     assert {(a["MetricName"], a["Dimensions"][1]["Value"]) for a in alarms} == {
+        ("given_up", "commit"),
         ("given_up", "extract"),
         ("given_up", "merge"),
         ("failed", "sweep"),

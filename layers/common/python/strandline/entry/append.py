@@ -65,7 +65,7 @@ def append(request: AppendRequest, *, batch: bool) -> dict[str, Any]:
         done = run_append(known, request)
     if again is not None and again.again:
         done = _as_first(request, done)
-    telemetry.count(appended_messages=done.added)
+    telemetry.count(appended_messages=done.added, commits_asked_for=int(done.task_id is not None))
     telemetry.note(last_seq=done.head.last_seq)
     return ok(_result(request, done, batch=batch), known.clock)
 
