@@ -10,6 +10,8 @@ from strandline_sdk.model import (
     Appended,
     Archive,
     BatchAppended,
+    BlamedLine,
+    ChangedMemory,
     Committed,
     Context,
     Erased,
@@ -18,6 +20,8 @@ from strandline_sdk.model import (
     JournalEntry,
     Memory,
     Message,
+    Revision,
+    RolledBack,
     Session,
     SessionSettings,
     StoredMessage,
@@ -177,13 +181,16 @@ class Client(Connection):
 
     # ---- memories --------------------------------------------------------------------------------------
 
-    def memories(self, prefix: str | None = None, *, memory_type: str | None = None) -> Iterator[Memory]:
-        """The memories, all or those under a path prefix or of a type, without content."""
-        return self._pages("/memories", prefix=prefix, type=memory_type)
+    def memories(
+        self, prefix: str | None = None, *, memory_type: str | None = None, as_of: str | None = None
+    ) -> Iterator[Memory]:
+        """The memories, all or those under a path prefix or of a type, without content; `as_of`: those of that time."""
+        return self._pages("/memories", prefix=prefix, type=memory_type, as_of=as_of)
 
-    def memory(self, path: str) -> Memory:
-        """One memory: its markdown without front matter as `content`, and what the front matter says as fields."""
-        return cast(Memory, self._get(memory_path(path)))
+    def memory(self, path: str, *, as_of: str | None = None, version: int | None = None) -> Memory:
+        """One memory: its markdown without front matter as `content`, and what the front matter says as fields. As it
+        is, as it was at a time, or one of its versions."""
+        return cast(Memory, self._get(memory_path(path), as_of=as_of, version=version))
 
     def memory_file(self, uri: str) -> str:
         """The whole markdown file at a `viking://` address, front matter included."""
@@ -199,6 +206,36 @@ class Client(Connection):
     def delete_memory(self, path: str) -> None:
         """Deletes a memory; its history stays in the bucket's versions."""
         self._call(Request("DELETE", memory_path(path)))
+
+    # ---- what memories were ------------------------------------------------------------------------------
+
+    def memory_history(self, path: str) -> Iterator[Revision]:
+        """The versions of a memory that are kept, newest first, also of a deleted one."""
+        for page in self._results(f"{memory_path(path)}/history"):
+            yield from page["versions"]
+
+    def memory_blame(self, path: str) -> Iterator[BlamedLine]:
+        """Each line of a memory with its source, and the words that were said, read again from the archive."""
+        for page in self._results(f"{memory_path(path)}/blame"):
+            yield from page["lines"]
+
+    def rollback_memory(
+        self, path: str, version: int, *, dry_run: bool = False, if_match: str | None = None
+    ) -> ChangedMemory:
+        """Makes a memory what it was in that version, as a version of its own; also a deleted one."""
+        headers = {"If-Match": f'"{if_match}"'} if if_match else {}
+        body = {"version": version, "dry_run": dry_run}
+        return cast(ChangedMemory, self._write("POST", f"{memory_path(path)}/rollback", body, headers))
+
+    def rollback_session(self, session_id: str, *, dry_run: bool = False) -> RolledBack:
+        """Takes out of the memories what a session said; lines that were changed since are conflicts and stay."""
+        path = session_path(session_id, "/rollback")
+        return cast(RolledBack, self._rolled_back(path, {"dry_run": dry_run}))
+
+    def rollback_since(self, since: str, *, dry_run: bool = False) -> RolledBack:
+        """Makes every memory what it was at that time."""
+        body = {"since": since, "dry_run": dry_run}
+        return cast(RolledBack, self._rolled_back("/memories/rollback", body))
 
     def find(self, query: str, **options: Unpack[FindOptions]) -> Found:
         """Searches memories, or messages with `context_type="message"`; best first."""

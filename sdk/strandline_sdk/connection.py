@@ -106,6 +106,29 @@ class Connection:
             if not cursor:
                 return
 
+    def _results(self, path: str) -> Iterator[Any]:
+        """The results of a list whose pages say more than their items, page by page."""
+        cursor: str | None = None
+        while True:
+            envelope = self._envelope(Request("GET", path, params={"cursor": cursor}))
+            yield envelope["result"]
+            cursor = envelope.get("next_cursor")
+            if not cursor:
+                return
+
+    def _rolled_back(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Asks page by page until nothing is left to be changed; answers all pages as one."""
+        changed, conflicts, cursor = [], [], None
+        while True:
+            once = {"Idempotency-Key": str(uuid4())} if self.idempotency_keys else {}
+            wanted = {**body, "cursor": cursor} if cursor else body
+            envelope = self._envelope(Request("POST", path, body=wanted, headers=once))
+            changed += envelope["result"]["changed"]
+            conflicts += envelope["result"]["conflicts"]
+            cursor = envelope.get("next_cursor")
+            if not cursor:
+                return {"changed": changed, "conflicts": conflicts}
+
     def _identity(self) -> dict[str, str]:
         headers = given(
             {

@@ -266,3 +266,46 @@ class JournalEntry(TypedDict, total=False):
     added: list[str]
     updated: list[str]
     deleted: list[str]
+    reason: str
+
+
+class Revision(TypedDict, total=False):
+    """A version of a memory: when it was written, by whom, and from which messages came what it brought."""
+
+    version: Required[int | None]
+    at: Required[str]
+    change: Required[str]
+    by: str | None
+    why: str | None
+    current: bool
+    title: str | None
+    sha256: str | None
+    lines: dict[str, Any] | None
+    sources: list[dict[str, Any]] | None
+
+
+class BlamedLine(TypedDict, total=False):
+    """A line of a memory with where it comes from; without a source it is somebody's own."""
+
+    line: Required[int]
+    text: Required[str]
+    source: dict[str, Any] | None
+    quote: dict[str, Any] | None
+
+
+class ChangedMemory(TypedDict, total=False):
+    """A memory that a rollback or rebuild has changed, or would change."""
+
+    path: Required[str]
+    change: Required[str | None]
+    uri: str
+    version: int | None
+    sha256: str | None
+    diff: str | None
+
+
+class RolledBack(TypedDict):
+    """What was changed, and what was left as it is, with the reason."""
+
+    changed: list[ChangedMemory]
+    conflicts: list[dict[str, Any]]

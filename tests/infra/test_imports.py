@@ -21,8 +21,8 @@ BUDGETS = {
     "extract": 120,
     "merge": 175,
     "sweep": 175,
-    "erase": 390,
-    "api": 390,
+    "erase": 400,
+    "api": 400,
 }
 MEMORIES = {"api", "erase", "merge", "sweep"}
 HEAVY = {

@@ -5,6 +5,7 @@ from typing import Any
 import click
 import httpx
 
+from strandline_sdk.cli import history as history  # its commands join those of memories
 from strandline_sdk.cli import importing, memories, search, sessions, tasks, watching
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL

@@ -22,25 +22,30 @@ def memories() -> None:
 @memories.command()
 @click.argument("prefix", required=False)
 @click.option("--type", "memory_type", help="Only memories of this type, such as events.")
+@click.option("--as-of", metavar="TIME", help="Those of an earlier time, such as 2026-05-08T07:00:00Z.")
 @pass_settings
-def ls(settings: Settings, prefix: str | None, memory_type: str | None) -> None:
+def ls(settings: Settings, prefix: str | None, memory_type: str | None, as_of: str | None) -> None:
     """List memories, all or those under PREFIX."""
     with settings.client() as client:
-        found = list(client.memories(prefix, memory_type=memory_type))
+        found = list(client.memories(prefix, memory_type=memory_type, as_of=as_of))
     emit(found, map(_row, found))
 
 
 @memories.command()
 @click.argument("path")
+@click.option("--as-of", metavar="TIME", help="As it was at an earlier time, without front matter.")
+@click.option("--version", type=click.IntRange(1), help="One of its versions, without front matter.")
 @pass_settings
-def cat(settings: Settings, path: str) -> None:
+def cat(settings: Settings, path: str, as_of: str | None, version: int | None) -> None:
     """Print a memory's file as it is in the bucket. PATH may also be its viking:// URI, as search shows it."""
+    if as_of and version:
+        raise click.UsageError("--as-of and --version exclude each other")
     with settings.client() as client:
-        memory = _memory(client, path)
+        memory = _memory(client, path, as_of=as_of, version=version)
         if wants_json():
             emit(memory, ())
         else:
-            emit_text(client.memory_file(memory["uri"]))
+            emit_text(memory["content"] if as_of or version else client.memory_file(memory["uri"]))
 
 
 @memories.command()
@@ -73,9 +78,9 @@ def put(settings: Settings, path: str, file: BinaryIO, if_match: str | None, new
     emit(memory, [f"{shown(memory['path'])}  {memory.get('sha256', '')}"])
 
 
-def _memory(client: Client, path: str) -> Memory:
+def _memory(client: Client, path: str, *, as_of: str | None = None, version: int | None = None) -> Memory:
     """The memory at a path or a URI; a URI of another user's is not taken for one's own."""
-    memory = client.memory(_URI_PREFIX.sub("", path))
+    memory = client.memory(_URI_PREFIX.sub("", path), as_of=as_of, version=version)
     if "://" in path and memory["uri"] != path:
         raise click.ClickException(f"{shown(path)} belongs to somebody else: --user says for whom to act")
     return memory

@@ -57,6 +57,8 @@ class FakeService(httpx.BaseTransport):
     changes: list[dict[str, Any]] = field(default_factory=list)
     memories: list[dict[str, Any]] = field(default_factory=lambda: [dict(MEMORY)])
     hits: list[dict[str, Any]] = field(default_factory=lambda: [MEMORY_HIT])
+    past: dict[str, Any] = field(default_factory=dict)
+    asked: list[Any] = field(default_factory=list)
     lock: RLock = field(default_factory=RLock)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -236,6 +238,20 @@ class FakeService(httpx.BaseTransport):
         found = [m for m in self.memories if m["path"].startswith(wanted.get("prefix", ""))]
         return self._paged(request, [m for m in found if wanted.get("type") in (None, m["type"])])
 
+    def _past(self, request: httpx.Request, path: str, view: str) -> Answer:
+        """What a test has put there of a memory's past; what was asked is kept."""
+        if request.content:
+            self.asked.append(json.loads(request.content))
+        return ok(self.past[view])
+
+    def _rollback(self, request: httpx.Request, *_: str) -> Answer:
+        """Two pages of changes."""
+        wanted = json.loads(request.content)
+        self.asked.append(wanted)
+        result = {**self.past["rollback"], "archives": [], "dry_run": wanted.get("dry_run", False)}
+        more = {} if wanted.get("cursor") else {"next_cursor": "more"}
+        return 200, {"status": "ok", "result": result, **more}
+
     def _memory(self, request: httpx.Request, path: str) -> Answer:
         found = next((m for m in self.memories if m["path"] == path), None)
         if found is None and request.method != "PUT":
@@ -306,6 +322,10 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/sessions/([^/]+)/(?:tool-results.*|context|archives/.+)", FakeService._echo),
     ("POST", "/sessions/([^/]+)/used", FakeService._echo),
     ("GET", "/memories", FakeService._memories),
+    ("GET", "/memories/(.+\\.md)/(history|blame)", FakeService._past),
+    ("POST", "/memories/(.+\\.md)/(rollback)", FakeService._past),
+    ("POST", "/memories/rollback", FakeService._rollback),
+    ("POST", "/sessions/([^/]+)/rollback", FakeService._rollback),
     ("GET", "/memories/(.+)", FakeService._memory),
     ("GET", "/content/read", FakeService._file),
     ("PUT", "/memories/(.+)", FakeService._memory),

@@ -42,8 +42,13 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "task": lambda c: c.task("t"),
     "retry_task": lambda c: c.retry_task("t"),
     "cancel_task": lambda c: c.cancel_task("t"),
-    "memories": lambda c: list(c.memories("p", memory_type="events")),
-    "memory": lambda c: c.memory("a/b.md"),
+    "memories": lambda c: list(c.memories("p", memory_type="events", as_of="2026-01-01T00:00:00Z")),
+    "memory": lambda c: c.memory("a/b.md", as_of="2026-01-01T00:00:00Z", version=1),
+    "memory_history": lambda c: list(c.memory_history("a/b.md")),
+    "memory_blame": lambda c: list(c.memory_blame("a/b.md")),
+    "rollback_memory": lambda c: c.rollback_memory("a/b.md", 1, dry_run=True, if_match="x"),
+    "rollback_session": lambda c: c.rollback_session("a", dry_run=True),
+    "rollback_since": lambda c: c.rollback_since("2026-01-01T00:00:00Z", dry_run=True),
     "memory_file": lambda c: c.memory_file("viking://x"),
     "put_memory": lambda c: c.put_memory("a/b.md", "x"),
     "delete_memory": lambda c: c.delete_memory("a/b.md"),
@@ -62,7 +67,10 @@ def asked(call: Callable[[Client], object]) -> httpx.Request:
 
     def answer(request: httpx.Request) -> httpx.Response:
         found.append(request)
-        return httpx.Response(200, json={"status": "ok", "result": []})
+        one = {"versions": [], "lines": [], "changed": [], "conflicts": []}
+        pages = ("/history", "/blame", "/rollback")
+        result = one if request.url.path.endswith(pages) else []
+        return httpx.Response(200, json={"status": "ok", "result": result})
 
     call(Client("http://test", "k", transport=httpx.MockTransport(answer)))
     return found[0]
@@ -81,7 +89,7 @@ def resolved(node: Any) -> Any:
 def described(request: httpx.Request) -> dict[str, Any] | None:
     """What the API says of a request's route."""
     for template, operations in OPENAPI["paths"].items():
-        pattern = re.sub(r"\{path\}", ".+", template)
+        pattern = re.sub(r"\{path\}", r".+\.md", template)
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), request.url.path):
             found: dict[str, Any] | None = operations.get(request.method.lower())
             if found:

@@ -42,8 +42,8 @@ class SessionCommitted(_Event):
 
 
 class MemoryChanged(_Event):
-    """Memories were added, updated or deleted: by the merge of an archive, or by their owner (then without `archive`).
-    One that comes after a crash may name a memory that stayed as it was."""
+    """Memories were added, updated or deleted: by the merge of an archive, or by their owner (then without `archive`),
+    or by what `reason` says. One that comes after a crash may name a memory that stayed as it was."""
 
     type: Literal["MemoryChanged"] = "MemoryChanged"
     session_id: str | None = None
@@ -52,6 +52,7 @@ class MemoryChanged(_Event):
     added: list[str] = Field(default_factory=list)
     updated: list[str] = Field(default_factory=list)
     deleted: list[str] = Field(default_factory=list)
+    reason: Literal["rollback", "rebuild"] | None = None
 
 
 class TaskFailed(_Event):
@@ -149,6 +150,20 @@ def memory_edited(
     changed: dict[str, Any] = {how: [uri]}
     event = MemoryChanged(**_owner(whose), at=at, **changed)
     return Happening(f"edited/{edit}", event)
+
+
+def memories_changed(
+    whose: SessionRef,
+    uris: Mapping[str, Sequence[str]],
+    *,
+    reason: Literal["rollback", "rebuild"],
+    change: str,
+    at: str,
+) -> Happening:
+    """Memories that were `added`, `updated` and `deleted` together, at most `URIS`; `change` names this change."""
+    changed: dict[str, Any] = {how: list(uris[how]) for how in uris}
+    event = MemoryChanged(**_owner(whose), at=at, reason=reason, **changed)
+    return Happening(f"{reason}/{change}", event)
 
 
 def _owner(whose: SessionRef) -> dict[str, Any]:

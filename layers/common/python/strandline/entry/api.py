@@ -22,6 +22,7 @@ from strandline.entry.routes import (
     memories,
     memory_tool,
     memory_types,
+    rollback,
     search,
     sessions,
     system,
@@ -36,7 +37,7 @@ from strandline.entry.wiring import library
 logging.getLogger("aws_lambda_powertools").setLevel(logging.INFO)  # at DEBUG it logs bodies
 
 MEMORIES = "/api/v1/memories/"
-VIEWS = ("blame", "history")
+VIEWS = ("blame", "history", "rollback")
 ROUTERS = (
     system.router,
     admin.router,
@@ -46,6 +47,7 @@ ROUTERS = (
     memories.router,
     memory_types.router,
     history.router,
+    rollback.router,
     memory_tool.router,
     journal.router,
     files.router,

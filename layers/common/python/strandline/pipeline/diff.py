@@ -61,6 +61,20 @@ def diff(
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
 
 
+def no_diff(owner: User, life: Life, number: int, extraction: str, at: str) -> bytes:
+    """The diff of an archive that was rolled back before it was merged: it changed nothing, and never will."""
+    record = {
+        "archive_uri": archive_uri(owner.user_id, life.session.session_id, number),
+        "extraction": extraction,
+        "rolled_back_at": at,
+        "operations": {"adds": [], "updates": [], "deletes": []},
+        "rejected": [],
+        "skipped": [],
+        "summary": {"total_adds": 0, "total_updates": 0, "total_deletes": 0, "by_type": {"total": 0}},
+    }
+    return json.dumps(record, ensure_ascii=False, indent=1).encode()
+
+
 def _skipped(effects: Mapping[str, Effect], owner: User) -> Iterator[dict[str, Any]]:
     for path, effect in sorted(effects.items()):
         for each in effect.skipped:

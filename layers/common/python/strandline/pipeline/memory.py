@@ -170,7 +170,9 @@ def edit_seen(mark: Due, there: Memory | None) -> Happening | None:
 def _seen(happening: Happening, there: Memory | None) -> Happening | None:
     """The edit of one memory as it came out. A first version was added: before it is written, nobody knows."""
     event = happening.event
-    if not isinstance(event, MemoryChanged):
+    if (
+        not isinstance(event, MemoryChanged) or event.reason
+    ):  # of many memories: planned before they were written
         return happening
     if there is None:  # never written, or deleted since, which is told of by itself
         return happening if event.deleted else None

@@ -15,7 +15,7 @@ from strandline.domain.errors import InvalidArgument
 from strandline.domain.times import parse, stamp
 from strandline.entry.identity import caller, identifier, identify, named, peer_id
 from strandline.entry.settings import settings
-from strandline.pipeline.memory import no_memory
+from strandline.pipeline.memory import Guard, matching, no_memory
 from strandline.ports import Clock
 from strandline.storage.layout import User
 
@@ -101,6 +101,17 @@ def past(as_of: datetime | None, clock: Clock) -> datetime | None:
         return None
     asked = parse(stamp(as_of))
     return asked if asked < clock.now() else None
+
+
+def guard(router: Router) -> Guard:
+    """What `If-Match` and `If-None-Match` ask for. Raises InvalidArgument."""
+    match = header(router, "if-match")
+    none_match = header(router, "if-none-match")
+    if none_match not in (None, "*"):
+        raise InvalidArgument('If-None-Match can only be "*"')
+    if match is not None and not match.strip('" '):
+        raise InvalidArgument('If-Match is empty; it holds the sha256 that was read, or "*"')
+    return matching(match.strip('" ') if match else None, absent=none_match == "*")
 
 
 def header(router: Router, name: str) -> str | None:

@@ -21,7 +21,7 @@ from strandline.entry.results.memories import DeletedMemory, MemoryRow
 from strandline.entry.results.memories import Memory as MemoryShown
 from strandline.entry.routes.asking import (
     acting_peer,
-    header,
+    guard,
     new_router,
     owner,
     past,
@@ -153,7 +153,7 @@ def write(path: str, body: WriteMemory) -> Response[str]:
     whose = owner(router)
     plain = seen_path(router, path)
     edit = body.of(edited(body.content, plain))
-    return _answer(whose, memory.write(library(), whose, plain, edit, _guard()))
+    return _answer(whose, memory.write(library(), whose, plain, edit, guard(router)))
 
 
 @router.delete("/api/v1/memories/<path>")
@@ -167,20 +167,10 @@ def delete(
     known = library()
     heir = None if replacement is None else seen_path(router, replacement)
     deletion = memory.Deletion(replacement=heir and memory.checked(heir))
-    gone = memory.delete(known, whose, seen_path(router, path), _guard(), deletion=deletion)
+    gone = memory.delete(known, whose, seen_path(router, path), guard(router), deletion=deletion)
     return ok(
         {"path": gone.path, "uri": memory_uri(whose.user_id, gone.path), "sha256": gone.sha256}, known.clock
     )
-
-
-def _guard() -> memory.Guard:
-    match = header(router, "if-match")
-    none_match = header(router, "if-none-match")
-    if none_match not in (None, "*"):
-        raise InvalidArgument('If-None-Match can only be "*"')
-    if match is not None and not match.strip('" '):
-        raise InvalidArgument('If-Match is empty; it holds the sha256 that was read, or "*"')
-    return memory.matching(match.strip('" ') if match else None, absent=none_match == "*")
 
 
 def _answer(whose: User, found: Memory) -> Response[str]:

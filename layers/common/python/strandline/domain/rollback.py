@@ -1,0 +1,126 @@
+"""Going back: what a memory was becomes what it is, as a change forward.
+
+Whatever is taken back stays absorbed: an extraction whose lines are gone names itself in `applied` all the same, so
+that no delivery and no retry brings them back.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from strandline.domain.expiry import ends, expired
+from strandline.domain.line import Line
+from strandline.domain.memory import Memory, after, bury, living, read_lines
+from strandline.domain.merging import Addition, without
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Something that an extraction said and that is left as it is: `edited`, somebody has changed the line since;
+    `adopted`, the owner has made it text of their own; `superseded`, a value has been set anew by another."""
+
+    text: str
+    reason: Literal["edited", "adopted", "superseded"]
+
+
+def restored(current: Memory | None, target: Memory | None, now: str) -> Memory | None:
+    """The memory as it was, over what is there; the same where it is so already. A target of None: there was none."""
+    there = living(current)
+    if target is None:
+        return bury(there, now) if there else current
+    base = there or after(current, target)
+    wanted = replace(
+        target,
+        path=base.path,
+        applied=base.applied,
+        edits=base.edits,
+        follows=base.follows,
+        updated_at=base.updated_at,
+        created_at=target.created_at,
+        expires_at=_lasting(target, now),
+    )
+    if there and replace(wanted, created_at=there.created_at, expires_at=there.expires_at) == there:
+        return current
+    return replace(wanted, edits=base.edits + 1, updated_at=max(base.updated_at, now))
+
+
+def _lasting(target: Memory, now: str) -> str | None:
+    """Its time to live begins anew; an end that has passed is none."""
+    if target.ttl_seconds:
+        return ends(now, target.ttl_seconds)
+    return None if expired(target.expires_at, now) else target.expires_at
+
+
+def undone(current: Memory | None, additions: Sequence[Addition], now: str) -> Memory | None:
+    """The file without what these extractions of one session said in it; the same where it is so already.
+
+    What the others and the owner said stays. A file of which nothing is left becomes a gravestone, as does one that is
+    still to be made by one of them.
+    """
+    ids = {addition.extraction for addition in additions}
+    there = living(current)
+    rest = _without(there, additions) if there else None
+    if current is None:
+        return replace(bury(_unborn(additions[0], now), now), applied=tuple(sorted(ids)))
+    known = tuple(sorted({*current.applied, *ids}))
+    if rest is there:
+        return current if known == current.applied else replace(current, applied=known)
+    if rest is None:
+        return replace(bury(current, now), applied=known)
+    edits = current.edits + 1
+    return replace(rest, applied=known, edits=edits, updated_at=max(current.updated_at, now))
+
+
+def _without(memory: Memory, additions: Iterable[Addition]) -> Memory | None:
+    rest: Memory | None = memory
+    for addition in additions:
+        if rest and addition.extraction in memory.applied and _says(rest, addition):
+            rest = without(rest, addition)
+    return rest
+
+
+def _says(memory: Memory, addition: Addition) -> bool:
+    """Whether anything in the memory is the addition's."""
+    values = {(value.field, value.place) for value in memory.values}
+    sums = {value.field for value in memory.values if value.merge == "sum"}
+    return (
+        not _lines(addition).isdisjoint(memory.lines)
+        or not set(addition.patches).isdisjoint(memory.patches)
+        or any((value.field, value.place) in values or value.field in sums for value in addition.values)
+    )
+
+
+def _lines(addition: Addition) -> set[Line]:
+    return {*addition.lines, *(line for patch in addition.patches for line in patch.lines)}
+
+
+def _unborn(addition: Addition, now: str) -> Memory:
+    return Memory(addition.path, addition.type, addition.title, addition.peer, "", now, now)
+
+
+def conflicts(current: Memory | None, additions: Iterable[Addition]) -> list[Kept]:
+    """What these extractions said that somebody has changed since."""
+    there = living(current)
+    if there is None:
+        return []
+    lines, own = read_lines(there.body)
+    texts = {text.removeprefix("- ").strip() for text in own}
+    sources = {line.source: line for line in lines}
+    found: list[Kept] = []
+    for addition in additions:
+        for line in sorted(_lines(addition) - set(lines)):
+            if line.source in sources:
+                found.append(Kept(sources[line.source].text, "edited"))
+            elif line.text in texts:
+                found.append(Kept(line.text, "adopted"))
+        found += _superseded(there, addition)
+    return found
+
+
+def _superseded(memory: Memory, addition: Addition) -> list[Kept]:
+    places = {value.field: value.place for value in memory.values if value.merge == "replace"}
+    return [
+        Kept(value.field, "superseded")
+        for value in addition.values
+        if value.merge == "replace" and places.get(value.field, value.place) != value.place
+    ]

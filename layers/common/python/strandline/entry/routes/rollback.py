@@ -1,0 +1,158 @@
+"""Going back: a memory, what a session said, or everything since a time."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from strandline.domain.address import memory_uri
+from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, PermissionDenied
+from strandline.domain.message import MAX_ANSWER_BYTES, Moment
+from strandline.entry.answers import answers
+from strandline.entry.http import ok
+from strandline.entry.results.rollback import RolledBack as Shown
+from strandline.entry.results.rollback import RolledBackMemory
+from strandline.entry.routes.asking import (
+    acting_peer,
+    guard,
+    new_router,
+    owner,
+    past,
+    seal,
+    seen_path,
+    session_of,
+    unseal,
+)
+from strandline.entry.wiring import library
+from strandline.pipeline.rework import Reworked
+from strandline.pipeline.rollback import (
+    RolledBack,
+    ToVersion,
+    rollback_memory,
+    rollback_session,
+    rollback_since,
+)
+from strandline.storage.layout import User
+
+router = new_router()
+
+Answer = dict[str, Any]
+
+
+class BackTo(BaseModel):
+    """Which version the memory is to be again. `dry_run` only says what that would change."""
+
+    version: int = Field(ge=1)
+    dry_run: bool = False
+
+
+class Everything(BaseModel):
+    """What goes on where a page before has ended, by its `next_cursor`. `dry_run` only says what would change."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    dry_run: bool = False
+    cursor: str | None = None
+
+
+class Since(Everything):
+    """From which time on everything is to be undone: of the system, not of the conversation."""
+
+    since: Moment
+
+
+@router.post("/api/v1/memories/<path>/rollback")
+@answers(RolledBackMemory, Aborted, Conflict, FailedPrecondition, headers=("ActorPeer", "IfMatch"))
+def memory(path: str, body: BackTo) -> Answer:
+    """A memory becomes what it was in an earlier version, as a version of its own: nothing of its history is lost. Also
+    brings back a deleted one. What archives have said in the meantime does not come back by itself."""
+    whose = owner(router)
+    known = library()
+    name = seen_path(router, path)
+    done = rollback_memory(known, whose, ToVersion(name, body.version, guard(router)), dry_run=body.dry_run)
+    row = _changed(whose, done.changed[0]) if done.changed else _unchanged(whose, name)
+    return ok({**row, "to_version": body.version, "dry_run": body.dry_run}, known.clock)
+
+
+@router.post("/api/v1/memories/rollback")
+@answers(Shown, Aborted, Conflict, paged=True)
+def since(body: Since) -> Answer:
+    """Every memory becomes what it was at a time, edits and deletions by hand included. A page undoes the changes of at
+    most 100 memories; `next_cursor` goes on. Memories of which it is not known any more what they were are listed as
+    conflicts and stay."""
+    whose = _self()
+    known = library()
+    moment = past(body.since, known.clock)
+    if moment is None:
+        raise InvalidArgument("since: must be a time that has been")
+    place = f"rollback/{body.dry_run}/{moment.isoformat()}"
+    after = unseal(body.cursor, whose, place) or ""
+    done = rollback_since(known, whose, moment, after=after, dry_run=body.dry_run)
+    return ok(_shown(whose, done, body), known.clock, next_cursor=seal(done.next, whose, place))
+
+
+@router.post("/api/v1/sessions/<session_id>/rollback")
+@answers(Shown, Aborted, Conflict, paged=True)
+def session(session_id: str, body: Everything | None = None) -> Answer:
+    """What a session's archives said is taken out of the memories; what other sessions and the owner said stays. Lines
+    that somebody has changed since are listed as conflicts and stay, too. No redelivery and no retry brings it back. A
+    page takes 20 archives."""
+    whose = _self()
+    known = library()
+    wanted = body or Everything()
+    name = session_of(session_id)
+    place = f"rollback/{wanted.dry_run}/{name}"
+    after = int(unseal(wanted.cursor, whose, place) or 0)
+    done = rollback_session(known, whose, name, after=after, dry_run=wanted.dry_run)
+    return ok(_shown(whose, done, wanted), known.clock, next_cursor=seal(done.next, whose, place))
+
+
+def _self() -> User:
+    """The user, acting as itself. Raises PermissionDenied: a peer sees a part of what would be changed."""
+    if acting_peer(router) is not None:
+        raise PermissionDenied("memories of all peers are rolled back together: act as the user itself")
+    return owner(router)
+
+
+def _shown(whose: User, done: RolledBack, wanted: Everything) -> Answer:
+    rows: list[Answer] = []
+    room = MAX_ANSWER_BYTES
+    for each in done.changed:
+        row = _changed(whose, each)
+        room -= len(row["diff"].encode())
+        rows.append(row if room >= 0 else {**row, "diff": None})
+    return {
+        "dry_run": wanted.dry_run,
+        "archives": list(done.archives),
+        "changed": rows,
+        "conflicts": [
+            {
+                "path": each.path,
+                "uri": memory_uri(whose.user_id, each.path),
+                "reason": each.reason,
+                "text": each.text,
+            }
+            for each in done.conflicts
+        ],
+    }
+
+
+def _changed(whose: User, each: Reworked) -> Answer:
+    return {
+        "path": each.path,
+        "uri": memory_uri(whose.user_id, each.path),
+        "change": each.how,
+        "version": each.after.version if each.after else None,
+        "sha256": each.after.sha256 if each.after else None,
+        "diff": each.diff,
+    }
+
+
+def _unchanged(whose: User, path: str) -> Answer:
+    return {
+        "path": path,
+        "uri": memory_uri(whose.user_id, path),
+        "change": None,
+        "version": None,
+        "sha256": None,
+        "diff": "",
+    }

@@ -1,0 +1,180 @@
+"""rollback: a memory, what a session said, or everything since a time becomes what it was, as a change forward.
+
+in             a memory's version; a session; or a time of the system
+out            memories as they were, written by `pipeline/rework.py`: the same compare-and-set, index and events as any
+               other change. Nothing is lost: what was there before is a version like any other
+commit point   CAS PUT per memory file; of an archive that is not merged yet, also the create-once PUT of its diff, by
+               which a merge that is still to come finds it done
+on duplicate   a file that is as it should be is left alone
+on crash       as in `rework`; the request is repeated
+
+What an extraction said is taken back for good: it counts as absorbed, so no redelivery and no retry brings it back. A
+dry run answers the same and changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from itertools import islice
+
+from strandline.domain.address import archive_id
+from strandline.domain.errors import ExtractionFailed, NotFound
+from strandline.domain.expiry import alive
+from strandline.domain.memory import Memory, extraction_id, living
+from strandline.domain.merging import Addition
+from strandline.domain.rollback import Kept, conflicts, restored, undone
+from strandline.domain.session import Head, find_archive
+from strandline.domain.times import stamp
+from strandline.pipeline.commit import load_head
+from strandline.pipeline.diff import no_diff
+from strandline.pipeline.extract import read_candidates
+from strandline.pipeline.library import Library
+from strandline.pipeline.memory import Guard, checked
+from strandline.pipeline.past import changed_since, revision, state_at
+from strandline.pipeline.rework import Cause, Rework, Reworked, foresee, rework
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
+from strandline.storage.once import write_once
+
+ARCHIVES_AT_ONCE = 20
+MEMORIES_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What is left as it is, and why: as in `Kept`, or `not_kept`, when the bucket does not know what it was."""
+
+    path: str
+    reason: str
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class RolledBack:
+    """What was changed, or in a dry run would be; `next` is where to go on after, None when that was all."""
+
+    changed: Sequence[Reworked]
+    conflicts: Sequence[Conflict] = ()
+    next: str | None = None
+    archives: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ToVersion:
+    """Which memory is to be what it was in which version. `guard` is given what is there and raises what speaks
+    against it."""
+
+    path: str
+    version: int
+    guard: Guard
+
+
+def rollback_memory(services: Library, owner: User, wanted: ToVersion, *, dry_run: bool) -> RolledBack:
+    """One memory becomes what it was. Raises NotFound for a version that is not kept, and what the guard raises."""
+    plain, version = checked(wanted.path), wanted.version
+    found = revision(services, owner, plain, version)
+    if found is None:
+        raise NotFound(
+            f"there is no version {version} of memory {plain!r}: its history names what is kept",
+            type="memory",
+            resource=plain,
+        )
+    back = _back_to(services, found.living)
+
+    def guarded(current: Memory | None) -> Memory | None:
+        following = back(current)
+        if following is not current:
+            wanted.guard(living(current))
+        return following
+
+    return RolledBack(_done(services, owner, {plain: guarded}, f"version {version}", dry_run=dry_run))
+
+
+def _back_to(services: Library, target: Memory | None) -> Rework:
+    return partial(restored, target=target, now=stamp(services.clock.now()))
+
+
+def _done(
+    services: Library, owner: User, reworks: Mapping[str, Rework], why: str, *, dry_run: bool
+) -> list[Reworked]:
+    """Those that a reader sees something of."""
+    cause = Cause("rollback", why)
+    done = foresee(services, owner, reworks) if dry_run else rework(services, owner, reworks, cause)
+    return [each for each in done if each.how]
+
+
+# ---- everything since a time
+
+
+def rollback_since(
+    services: Library, owner: User, moment: datetime, *, after: str, dry_run: bool
+) -> RolledBack:
+    """Every memory whose path comes behind `after` becomes what it was at that time; at most `MEMORIES_AT_ONCE`."""
+    since = changed_since(services, owner, moment)
+    paths = sorted(path for path in since if path > after)
+    some = paths[:MEMORIES_AT_ONCE]
+    reworks: dict[str, Rework] = {}
+    unknown: list[Conflict] = []
+    for path in some:
+        known, memory = state_at(services, owner.memory(path), since[path], moment)
+        if known:
+            reworks[path] = _back_to(services, alive(memory, stamp(moment)))
+        else:
+            unknown.append(Conflict(path, "not_kept"))
+    changed = _done(services, owner, reworks, f"since {stamp(moment)}", dry_run=dry_run)
+    return RolledBack(changed, unknown, some[-1] if len(paths) > len(some) else None)
+
+
+# ---- what a session said
+
+
+def rollback_session(
+    services: Library, owner: User, session_id: str, *, after: int, dry_run: bool
+) -> RolledBack:
+    """What the archives of a session behind the one of that number said is taken out of the memories; of at most
+    `ARCHIVES_AT_ONCE`. What somebody has changed since is listed and stays. Raises NotFound."""
+    head = load_head(services, owner, session_id)
+    numbers = [
+        number for number, _, _ in islice(services.log.archives(head, after + 1), ARCHIVES_AT_ONCE + 1)
+    ]
+    some = numbers[:ARCHIVES_AT_ONCE]
+    additions: dict[str, list[Addition]] = {}
+    for number in some:
+        if not dry_run:
+            _shut(services, owner, head, number)
+        for addition in _said(services, head, number):
+            additions.setdefault(addition.path, []).append(addition)
+    left = _conflicts(services, owner, additions)
+    now = stamp(services.clock.now())
+    reworks = {path: partial(undone, additions=found, now=now) for path, found in additions.items()}
+    changed = _done(services, owner, reworks, f"session {session_id}", dry_run=dry_run)
+    rest = str(some[-1]) if len(numbers) > len(some) else None
+    return RolledBack(changed, left, rest, list(map(archive_id, some)))
+
+
+def _shut(services: Library, owner: User, head: Head, number: int) -> None:
+    """An archive that is still to be merged gives nothing any more: it finds its diff there."""
+    if find_archive((*head.pending, *head.failed), number):
+        life = Life(ref(head))
+        now = stamp(services.clock.now())
+        body = no_diff(owner, life, number, extraction_id(head.incarnation, number), now)
+        write_once(services.objects, life.archive_file(number, "memory_diff.json"), body)
+
+
+def _said(services: Library, head: Head, number: int) -> Sequence[Addition]:
+    """What the archive's extraction said, as far as there is one."""
+    try:
+        candidates = read_candidates(services, Life(ref(head)), number)
+    except ExtractionFailed:
+        return ()
+    return tuple(candidates.additions()) if candidates else ()
+
+
+def _conflicts(services: Library, owner: User, additions: Mapping[str, Sequence[Addition]]) -> list[Conflict]:
+    found: list[Conflict] = []
+    for path in sorted(additions):
+        stored = services.memories.read(owner.memory(path))
+        kept: Sequence[Kept] = conflicts(stored.value if stored else None, additions[path])
+        found += [Conflict(path, each.reason, each.text) for each in kept]
+    return found
