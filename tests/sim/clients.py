@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from strandline.domain.auto_commit import AutoCommitPolicy
 from strandline.domain.contracts import AppendRequested, CommitRequested, SessionRef
 from strandline.domain.errors import Aborted, AlreadyExists, NotFound, StrandlineError
 from strandline.domain.message import MessageIn, ToolPart
@@ -219,8 +220,10 @@ class Client:
 
     # ---- sessions
 
-    def create(self, name: str) -> None:
-        wanted = session.NewSession(self.owner, name, None, None, {})
+    def create(self, name: str, **policy: int) -> None:
+        """With a policy it is committed by itself."""
+        whole = AutoCommitPolicy.from_dict(policy).to_dict() if policy else None
+        wanted = session.NewSession(self.owner, name, whole, None, {})
         try:
             self._ask("api", partial(session.create, wanted=wanted))
         except (Unclear, AlreadyExists):

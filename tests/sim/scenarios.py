@@ -13,6 +13,8 @@ ALICE = User("acme", "alice")
 RIVAL = User("rival", "alice")
 """Another account's user of the same name."""
 
+BY_ITSELF = {"message_count_threshold": 4, "idle_timeout_seconds": 3_600, "keep_recent_count": 1}
+
 Scenario = Callable[[World], None]
 Op = Callable[[Client], None]
 
@@ -70,6 +72,13 @@ FIXED: Mapping[str, Scenario] = {
         lambda c: c.commit_later("s"),
         lambda c: c.read("s"),
     ),
+    "auto commit": _in_turn(
+        lambda c: c.create("s", **BY_ITSELF),
+        lambda c: c.append("s", 2),
+        lambda c: c.append("s", 3),
+        lambda c: c.append("s"),
+        lambda c: c.read("s"),
+    ),
     "delete": _in_turn(
         lambda c: c.append("s", 2),
         lambda c: c.append("s", of_tool=True),
@@ -125,7 +134,15 @@ def _any(chance: random.Random, *, deleting: bool) -> Op:
         (2, lambda c: c.read(name)),
         (2, lambda c: c.context(name)),
         (1, lambda c: c.create(name)),
+        (3, lambda c: c.create(name, **policy)),
         (4 if deleting else 0, lambda c: c.delete(name)),
     ]
+    policy = {
+        "message_count_threshold": chance.choice((0, 3, 5)),
+        "pending_token_threshold": chance.choice((0, 20)),
+        "idle_timeout_seconds": chance.choice((0, 120, 3_600)),
+        "keep_recent_count": chance.choice((0, 1, 2)),
+        "min_commit_interval_seconds": chance.choice((0, 0, 300)),
+    }
     chance_keep = chance.choice((0, 0, 1, 2))
     return chance.choices([op for _, op in ops], [weight for weight, _ in ops])[0]

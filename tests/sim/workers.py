@@ -14,6 +14,7 @@ from strandline.domain.contracts import AppendRequested, CommitRequested, EraseR
 from strandline.domain.errors import NotFound
 from strandline.entry.batch import give_up_or_raise, reason
 from strandline.pipeline.append import AppendRequest
+from strandline.pipeline.auto_commit import give_up, run_auto_commit
 from strandline.pipeline.commit import run_commit
 from strandline.pipeline.erase import run_erase, trouble
 from strandline.pipeline.extract import run_extract
@@ -119,10 +120,22 @@ def _append_request(world: World, letter: Letter) -> AppendRequest:
 def _commit(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
     def commit(letter: Letter) -> None:
         request: CommitRequested = letter.message
+        if request.task_id:
+            _commit_by_itself(library, letter)
+            return
         with suppress(NotFound):
             run_commit(library, request.session, request.keep_recent_count)
 
     return _each(world, "commit", batch, commit)
+
+
+def _commit_by_itself(library: Library, letter: Letter) -> None:
+    try:
+        run_auto_commit(library, letter.message)
+    except Exception as error:
+        if letter.received < library.rules.max_receives:
+            raise
+        give_up(library, letter.message, reason(error))
 
 
 def _extract(world: World, library: Library, batch: Sequence[Letter]) -> Failures:

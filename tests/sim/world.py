@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+from strandline.domain.auto_commit import Triggers
 from strandline.domain.times import parse
 from strandline.pipeline.library import Library
 from strandline.pipeline.services import Ports, Rules
@@ -28,6 +29,7 @@ T = TypeVar("T")
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 HEAL_SECONDS = 900
+MAX_AGE_SECONDS = 7 * 86_400
 SKEW = 1.0
 WARM = 2
 
@@ -101,7 +103,7 @@ class World:
 
     def next_due(self) -> float | None:
         """When the sweep has to look at something, in seconds; None when there is nothing left to look at."""
-        markers = [row for row in self.items.rows() if row["pk"].startswith("DUE#")]
+        markers = [row for row in self.items.rows() if row["pk"].startswith(("DUE#", "IDLE#"))]
         times = [(parse(row["at"]) - BEGIN).total_seconds() for row in markers]
         return min(times) if times else None
 
@@ -125,7 +127,7 @@ class World:
                 clock=SimClock(self, self.chance.uniform(-SKEW, SKEW)),
                 ids=self.ids,
             ),
-            Rules(heal_seconds=HEAL_SECONDS),
+            Rules(heal_seconds=HEAL_SECONDS, triggers=Triggers(idle=True, max_age_seconds=MAX_AGE_SECONDS)),
         )
 
     def invoke(self, word: str, work: Callable[[Library], T]) -> T:
