@@ -60,7 +60,9 @@ class Faults:
         with self._lock:
             self.calls[operation] += 1
             self._seen[operation] += 1
-            plan = self._plans.pop((operation, self._seen[operation]), _Plan())
+            plan = self._plans.pop((operation, self._seen[operation]), None) if self._plans else None
+        if plan is None:
+            return effect()
         for action in plan.before:
             _act(action)
         if plan.late:

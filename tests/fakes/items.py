@@ -106,13 +106,20 @@ def _copy(row: dict[str, Any]) -> dict[str, Any]:
 def _valid(row: dict[str, Any]) -> dict[str, Any]:
     """A row of its own, as a table would hold it."""
     _validate(row)
-    return _copy(row)
+    plain = marshal.dumps(row)
+    if len(plain) > MAX_ITEM_BYTES // 16:  # a row that is near the limit is looked at closely
+        _validate_size(row)
+    copied: dict[str, Any] = marshal.loads(plain)
+    return copied
 
 
 def _validate(row: dict[str, Any]) -> None:
     if not all(isinstance(row[k], str) and row[k] for k in ("pk", "sk")):
         raise ValueError("a key is a string and not empty")
     _validate_value(row)
+
+
+def _validate_size(row: dict[str, Any]) -> None:
     if len(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_ITEM_BYTES:
         raise ValueError("an item holds at most 400 KiB")
 

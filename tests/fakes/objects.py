@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 
 from strandline.ports import (
@@ -34,7 +34,7 @@ class _Entry:
     body: bytes | None
     meta: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def etag(self) -> str:
         """What S3 answers for a single part without KMS: same bytes, same ETag."""
         return f'"{hashlib.md5(self.body or b"", usedforsecurity=False).hexdigest()}"'

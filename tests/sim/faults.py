@@ -14,8 +14,8 @@ delivered twice  a queue hands the same message to somebody else as well
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from typing import NamedTuple, Protocol
 
 _WRITE = ("fails", "lost", "late", "killed before", "killed after", "doubled", "resent", "slow down")
 _READ = ("fails", "killed before", "slow down")
@@ -44,6 +44,7 @@ _OF_QUEUES: Mapping[str, Sequence[str]] = {
 }
 
 
+@cache
 def kinds(site: str, *, by_function: bool) -> Sequence[str]:
     """What can go wrong at a call of this site; only a function can be killed."""
     operation = site.partition(".")[2]
@@ -56,8 +57,7 @@ def kinds(site: str, *, by_function: bool) -> Sequence[str]:
     return known if by_function else tuple(kind for kind in known if "killed" not in kind)
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """One call to the outside: its number in the run, when (seconds), who makes it, where, and on what."""
 
     number: int

@@ -146,7 +146,9 @@ class World:
     @contextmanager
     def _warm(self, word: str) -> Iterator[Library]:
         """A function that has nothing to do; it can be used again afterwards, unless it was killed."""
-        free = self._free.setdefault(word, [self.function() for _ in range(WARM)])
+        if word not in self._free:
+            self._free[word] = [self.function() for _ in range(WARM)]
+        free = self._free[word]
         function = free.pop(int(self.chance.random() * len(free))) if free else self.function()
         try:
             yield function
