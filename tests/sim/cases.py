@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.sim.faults import Exactly, Often, Plan
+from tests.sim.faults import BREAKABLE, Broken, Exactly, Often, Plan
 from tests.sim.run import play
 from tests.sim.scenarios import FIXED, Scenario, by_chance
 from tests.sim.scheduler import InTurn, Pct, Strategy, Uniform
@@ -14,6 +14,7 @@ from tests.sim.world import World
 
 SEEDS = Path(__file__).with_name("seeds.txt")
 RATES = (0.0, 0.01, 0.03, 0.08)
+BROKEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ def by_seed(seed: int) -> Case:
     strategy: Strategy = Uniform(seed)
     if chance.random() < 0.7:
         strategy = Pct(seed, depth=chance.randint(2, 5), steps=chance.choice((100, 200, 400)))
-    return Case(str(seed), by_chance(seed), strategy, Often(seed, chance.choice(RATES)), seed)
+    rate = chance.choice(RATES)
+    plan: Plan = Often(seed, rate)
+    if chance.random() < BROKEN:
+        plan = Broken(seed, *chance.choice(BREAKABLE), rate)
+    return Case(str(seed), by_chance(seed), strategy, plan, seed)
 
 
 def _fixed(name: str) -> Case:

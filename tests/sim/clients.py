@@ -5,6 +5,7 @@ everything it never was, goes into the history.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -13,10 +14,11 @@ from strandline.domain.contracts import AppendRequested, CommitRequested, Sessio
 from strandline.domain.errors import Aborted, AlreadyExists, NotFound, StrandlineError
 from strandline.domain.message import MessageIn, ToolPart
 from strandline.domain.repeat import Repeat
-from strandline.pipeline import archive, context, session
+from strandline.pipeline import archive, context, memory, session, task
 from strandline.pipeline.append import Appended, AppendRequest, run_append
 from strandline.pipeline.commit import Committed, run_commit
 from strandline.pipeline.library import Library
+from strandline.pipeline.memory import anything
 from strandline.ports import Ambiguous, StoreError
 from strandline.storage.layout import User
 from tests.sim import history
@@ -189,6 +191,34 @@ class Client:
 
     def _ref(self, name: str) -> SessionRef:
         return SessionRef(account_id=self.owner.account_id, user_id=self.owner.user_id, session_id=name)
+
+    # ---- tasks and memories
+
+    def call_off(self, name: str, *, again: bool = False) -> None:
+        """Cancels the newest task of a session, and has it done `again` after a while."""
+        task_id = self.world.newest_task(self.owner, name)
+        if task_id is None:
+            return
+        with suppress(Unclear, StrandlineError):
+            self._ask("api", lambda library: task.cancel(library, self.owner, task_id))
+        if again:
+            self.rest()
+            with suppress(Unclear, StrandlineError):
+                self._ask("api", lambda library: task.retry(library, self.owner, task_id))
+
+    def edit(self, topic: str) -> None:
+        """Somebody's own words take the place of a memory."""
+        self._change(topic, lambda library, path: memory.write(library, self.owner, path, "mine\n", anything))
+
+    def forget(self, topic: str) -> None:
+        """A memory is deleted."""
+        self._change(topic, lambda library, path: memory.delete(library, self.owner, path, anything))
+
+    def _change(self, topic: str, work: Callable[[Library, str], object]) -> None:
+        path = f"preferences/{topic}.md"
+        self.world.history.append(history.Edited(self.owner, path))
+        with suppress(Unclear, StrandlineError):
+            self._ask("api", lambda library: work(library, path))
 
     # ---- reads
 

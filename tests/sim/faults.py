@@ -104,3 +104,35 @@ class Often:
             return None
         known = call.kinds
         return known[int(self._random.random() * len(known))] if known else None
+
+
+class Broken:
+    """Every call of one site goes wrong in the same way; with this probability any other does."""
+
+    def __init__(self, seed: int, site: str, fault: str, rate: float) -> None:
+        self._site = site
+        self._fault = fault
+        self._often = Often(seed, rate)
+
+    def kind(self, call: Call) -> str | None:
+        if call.site == self._site and self._fault in call.kinds:
+            return self._fault
+        return self._often.kind(call)
+
+
+BREAKABLE: Sequence[tuple[str, str]] = (
+    ("model.extract", "fails"),
+    ("model.extract", "killed after"),
+    ("merge.send", "fails"),
+    ("extract.send", "lost"),
+    ("bus.put", "fails"),
+    ("bus.put", "lost"),
+    ("items.put", "lost"),
+    ("items.update", "fails"),
+    ("items.delete", "fails"),
+    ("objects.list", "fails"),
+    ("objects.erase", "killed after"),
+    ("extract.delete", "fails"),
+    ("merge.delete", "lost"),
+)
+"""What may stay broken as long as trouble lasts."""

@@ -51,7 +51,7 @@ def play(scenario: Scenario, strategy: Strategy, plan: Plan, seed: int = 0) -> W
 def _play(world: World, scenario: Scenario) -> None:
     workers.start(world)
     scenario(world)
-    world.scheduler.run(lambda: not world.clients)
+    world.scheduler.run(lambda: not world.clients and world.scheduler.now >= world.chaos_ends)
     world.network.heal()
     world.scheduler.run()
     for _ in range(ROUNDS):
@@ -59,6 +59,7 @@ def _play(world: World, scenario: Scenario) -> None:
         if due is None:
             break
         world.network.jump(max(due - world.scheduler.now, 0) + 2)
+        world.expire()
         world.scheduler.spawn("healing sweep", lambda: workers.sweep(world))
         world.scheduler.run()
     check(world.objects, world.items, world.queues, world.history, world.bus.published)

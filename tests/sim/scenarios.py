@@ -94,16 +94,17 @@ FIXED: Mapping[str, Scenario] = {
 
 
 def by_chance(seed: int) -> Scenario:
-    """Two to four clients with two to five requests each; sometimes time jumps."""
+    """Two to four clients with two to seven requests each; sometimes time jumps, or trouble lasts."""
 
     def play(world: World) -> None:
         chance = random.Random(f"scenario {seed}")
         deleting = chance.random() < 0.4
         for n in range(chance.randint(2, 4)):
             owner = RIVAL if n == 3 or chance.random() < 0.2 else ALICE
-            ops = [_any(chance, deleting=deleting) for _ in range(chance.randint(2, 5))]
+            ops = [_any(chance, deleting=deleting) for _ in range(chance.randint(2, 7))]
             act(world, f"c{n}", owner, ops)
         workers.ticks(world, chance.choice((0, 1, 3)))
+        world.chaos_ends = chance.choice((0, 0, 1_000, 4_000))
         for _ in range(chance.choice((0, 0, 0, 1, 2))):
             seconds = 10 ** chance.uniform(0, 5)
             world.scheduler.spawn("time", partial(_jump, world, chance.randint(20, 300), seconds))
@@ -115,6 +116,7 @@ def _jump(world: World, steps: int, seconds: float) -> None:
     for _ in range(steps):
         world.scheduler.point()
     world.network.jump(seconds)
+    world.expire()
 
 
 def _any(chance: random.Random, *, deleting: bool) -> Op:
@@ -128,9 +130,13 @@ def _any(chance: random.Random, *, deleting: bool) -> Op:
         (2, lambda c: c.append_keyed(name, 2, twin=twin)),
         (1, lambda c: c.append(name, of_tool=True, twin=twin)),
         (3, lambda c: c.ingest(name, 2)),
-        (3, lambda c: c.commit(name, chance_keep)),
-        (1, lambda c: c.commit(name, keyed=True)),
+        (5, lambda c: c.commit(name, chance_keep)),
+        (2, lambda c: c.commit(name, keyed=True)),
         (1, lambda c: c.commit_later(name, chance_keep)),
+        (1, lambda c: c.call_off(name, again=chance_keep > 0)),
+        (1, lambda c: c.edit("tea")),
+        (1, lambda c: c.forget("tea")),
+        (2, Client.rest),
         (2, lambda c: c.read(name)),
         (2, lambda c: c.context(name)),
         (1, lambda c: c.create(name)),

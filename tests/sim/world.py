@@ -4,6 +4,7 @@ A function is an instance of `Library` with what it remembers. Of each there are
 that is killed is never used again.
 """
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,6 +69,7 @@ class World:
         self.scheduler = Scheduler(strategy)
         self.history = History()
         self.clients: set[str] = set()
+        self.chaos_ends = 0.0
         self.ids = FakeIds(seed)
         self.objects = WatchedObjects(SimClock(self, 0.0), self.scheduler)
         self.items = MemoryItems()
@@ -100,6 +102,19 @@ class World:
         """The incarnations that a session has begun since that step."""
         lives = self.objects.lives.get(owner.head(name), {})
         return [incarnation for incarnation, step in lives.items() if step >= since]
+
+    def newest_task(self, owner: User, name: str) -> str | None:
+        """The id of the newest task of a session, if there is any."""
+        mine = f"TASKS#{owner.account_id}/{owner.user_id}"
+        rows = [row for row in self.items.rows() if row["pk"] == mine and row["resource_id"] == name]
+        return max((row["task_id"] for row in rows), default=None)
+
+    def expire(self) -> None:
+        """The table deletes some of what has expired."""
+        for row in self.items.rows():
+            over = row.get("expires_at", math.inf) < self.now().timestamp()
+            if over and self.chance.random() < 0.5:
+                self.items.delete(row["pk"], row["sk"])
 
     def next_due(self) -> float | None:
         """When the sweep has to look at something, in seconds; None when there is nothing left to look at."""

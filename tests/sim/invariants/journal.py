@@ -57,20 +57,15 @@ def failures_are_told_of(raw: Raw, _: History) -> Iterator[str]:
 
 def _by_archive(raw: Raw, session: Session, kind: str) -> dict[int, list[Event]]:
     """The events of one kind by archive, of this very life: the task says whose it is, by its id, or that of a commit
-    which nobody asked for by what it notes."""
+    which nobody asked for by what was sent under it."""
     found: dict[int, list[Event]] = {}
-    head = session.head
-    asked_for = {(a.number, a.task) for a in (*head.keyed, *head.pending, *head.failed)} | {
-        (row["archive"], row["task_id"])
-        for row in raw.rows
-        if row["pk"].startswith("TASKS#") and row.get("incarnation") == head.incarnation
-    }
+    sent = {(r.archive, r.task_id) for r in raw.sent if r.session.incarnation == session.head.incarnation}
     for event in raw.journals.get(session.owner, ()):
         if event["type"] == kind and event.get("session_id") == session.head.session_id:
             number = event.get("archive") or 0
             task_id = event.get("task_id", "")
             derived = task_id.endswith(task_digest(session.head.incarnation, number))
-            if derived or (number, task_id) in asked_for:
+            if derived or (number, task_id) in sent:
                 found.setdefault(number, []).append(event)
     return found
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from strandline.domain.candidates import Candidates
 from strandline.domain.events import Event
+from strandline.domain.contracts import ExtractRequested
 from strandline.domain.memory import read_lines
 from strandline.domain.session import Head
 from strandline.ports import Item
@@ -174,6 +175,7 @@ class Raw:
         self.published = published
         self.at = objects._clock.now()
         self.now = self.at.timestamp()
+        self.sent = [m for queue in queues.values() for m in queue.sent if isinstance(m, ExtractRequested)]
         self.waiting = {name: [d.message for d in queue._waiting] for name, queue in queues.items()}
         self.dead = {name: [d.message for d in getattr(queue, "dead", ())] for name, queue in queues.items()}
 
