@@ -204,7 +204,7 @@ def test_a_marker_that_the_head_does_not_name_is_kept_for_a_day(world: World) ->
     begin(world, idle_timeout_seconds=1)
     world.objects.faults.late("put")
     with pytest.raises(Exception, match="answer"):
-        for nth in range(2, 20):
+        for nth in range(2, 40):
             world.objects.faults.before("put", Ambiguous("no answer"), nth=nth)
         say(world, "a")
     world.mend_but_keep_late()

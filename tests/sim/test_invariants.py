@@ -62,7 +62,10 @@ def test_a_dead_letter(archive: int, invariant: str | None) -> None:
 
 def test_a_tenants_words_in_anothers_message() -> None:
     it = Healthy()
-    dead = {"merge": given_up(merge_request(it, "s", 1).model_copy(update={"task_id": "quince"}))}
+    dead = {
+        **it.queues,
+        "merge": given_up(merge_request(it, "s", 1).model_copy(update={"task_id": "quince"})),
+    }
     assert found(it, dead) == "no_tenants_byte_under_anothers_prefix"
 
 

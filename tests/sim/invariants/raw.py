@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from strandline.domain.candidates import Candidates
-from strandline.domain.events import Event
 from strandline.domain.contracts import ExtractRequested
+from strandline.domain.events import Event
 from strandline.domain.memory import read_lines
 from strandline.domain.session import Head
 from strandline.ports import Item

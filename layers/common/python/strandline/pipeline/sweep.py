@@ -9,7 +9,8 @@ on crash       a marker is put at its new time before it is removed from the old
 
     heal     pending          → ExtractRequested again, look again later; after too many rounds the archive has failed.
                                 While its task moves on (a model reads a long archive), it is only looked at again
-             ended            → its task and the session list are made to agree with it; marker removed
+             ended            → its task and the session list are made to agree with it; marker removed. Done, but its
+                                merge has not come to the task → ExtractRequested again, look again later
              session deleted  → marker removed
     reindex  → the index entries of the files are made to agree with them, an edit is told of; marker removed
     announce → the event is published; marker removed
@@ -30,7 +31,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from strandline.domain.contracts import EraseRequested
+from strandline.domain.contracts import EraseRequested, ExtractRequested
 from strandline.domain.errors import Unavailable
 from strandline.domain.events import Happening
 from strandline.domain.failure import kind_of
@@ -109,11 +110,9 @@ def _heal(services: Library, due: Due, now: datetime) -> str | None:
     known = find_archive((*head.pending, *head.failed), due.archive)
     if known is not None:
         announce_commit(services, head, extract_request(due.session, known))
-    if pending is None:
-        healed = _agree(services, due, head)
-        services.due.remove(due)
-        return healed
     task = services.tasks.get(user_of(due.session), due.task_id)
+    if pending is None:
+        return _agree(services, due, head, task)
     if _moves_on(services, task, now):
         services.due.move(due, replace(due, at=services.due_at()))
         return "moved"
@@ -134,21 +133,43 @@ def _moves_on(services: Library, task: Item | None, now: datetime) -> bool:
     return task is not None and task["status"] == "running" and task["updated_at"] > since
 
 
-def _agree(services: Library, due: Due, head: Head) -> str | None:
+def _agree(services: Library, due: Due, head: Head, task: Item | None) -> str | None:
     """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
     services.sessions.mend(head)
     failed = find_archive(head.failed, due.archive)
     if failed is not None:
         outcome.report(services, extract_request(due.session, failed), failed, "sweep")
-    task = services.tasks.get(user_of(due.session), due.task_id)
-    if task is None or task["status"] not in ("pending", "running"):
-        return None
-    if failed is not None:
+    is_open = task is not None and task["status"] in ("pending", "running") and _is_of(task, due)
+    if is_open and failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
-    elif due.archive <= head.commit_count:
+    elif is_open and _finish(services, due, head):
+        return "healed"
+    services.due.remove(due)
+    return "healed" if is_open else None
+
+
+def _is_of(task: Item, due: Due) -> bool:
+    """Whether it is this archive's task, and not one of a commit that died before it made this archive."""
+    archive = task.get("archive", due.archive)
+    return bool(archive == due.archive)
+
+
+def _finish(services: Library, due: Due, head: Head) -> bool:
+    """The archive is done by its head, but its merge has not come to its end: it is sent on its way again, where
+    nothing is done twice. False when that has come to nothing too often: then only its task is completed."""
+    span = services.log.find(head, due.archive)
+    if span is None or due.rounds >= services.rules.heal_rounds:
         result = {"session_id": head.session_id, "archive": due.archive}
         services.tasks.complete(due.session, due.task_id, result)
-    return "healed"
+        return False
+    first, last = span
+    services.extract_queue.send(
+        ExtractRequested(
+            session=due.session, archive=due.archive, first=first, last=last, task_id=due.task_id
+        )
+    )
+    services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
+    return True
 
 
 def _bury(services: Library, due: Due, now: datetime) -> None:
