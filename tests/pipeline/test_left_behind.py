@@ -7,7 +7,7 @@ from strandline.pipeline import memory, session
 from strandline.pipeline.append import new_head, note
 from strandline.storage.log import ref
 from tests.pipeline.faults import FAULTS, going_on
-from tests.pipeline.world import ALICE, DAY, HEAL_SECONDS, World
+from tests.pipeline.world import ALICE, DAY, World
 
 SOON = 60
 
@@ -38,21 +38,6 @@ def test_what_a_merge_has_written_is_found_although_its_session_was_deleted(kind
         assert set(listed) == stored, f"call {at}"
         half += len(stored) == 1
     assert half  # it has died between the two files
-
-
-def test_a_session_is_listed_although_another_was_about_to_begin_it(world: World) -> None:  # B-A16
-    """Two begin it at once; the second one's line is there when the first one's life is deleted."""
-    begun = new_head(world.services(), ALICE, "s")
-    world.append("s", "first life")
-    note(world.services(), begun)
-
-    session.delete(world.services(), ALICE, "s")
-    world.append("s", "second life", ids="n")
-    world.clock.advance(HEAL_SECONDS + 1)
-    world.heal()
-
-    line = world.rows("SESSIONS#")[0]
-    assert line["incarnation"] == world.head("s").incarnation
 
 
 def test_who_was_about_to_begin_a_session_and_died_leaves_no_line_for_ever(world: World) -> None:  # B-A16
@@ -95,3 +80,36 @@ def test_a_deletion_is_told_of_although_the_session_has_begun_again(world: World
 
     told = [event for event in world.journal() if event["type"] == "SessionDeleted"]
     assert [(event["session_id"], event["at"]) for event in told] == [("s", deleted_at)]
+
+
+def test_a_merge_that_is_given_up_behind_the_head_of_its_archive_comes_to_its_end() -> None:  # B-B17
+    world = next(filter(behind_the_head, map(dying, range(60))))
+    world.merge_queue.done(world.merge_queue.receive(1)[0])
+
+    world.heal()
+
+    assert world.stored("done.json")
+    (task,) = world.rows("TASKS#")
+    assert (task["status"], task["result"]["memories_extracted"]) == (
+        "completed",
+        {"preferences": 1, "total": 1},
+    )
+    assert world.rows("DUE#") == []
+
+
+def dying(at: int) -> World:
+    """A world in which a merge has died at that call."""
+    world = World()
+    world.append("s", "tea: I like green tea")
+    world.commit("s")
+    world.extract_next()
+    world.kill(at, before=True)
+    with going_on():
+        world.merge_next()
+    world.mend()
+    return world
+
+
+def behind_the_head(world: World) -> bool:
+    """Whether the head says that the archive is done, and nothing else does."""
+    return not world.head("s").pending and not world.stored("done.json")

@@ -20,7 +20,7 @@ _SMALL = {
     "strandline.domain.tool_output.PREVIEW_CHARS": 60,
     "strandline.storage.journal.RUN": 4,
     "strandline.storage.document.WRITES_KEPT": 3,
-    "strandline.storage.document.Retry.__init__.__defaults__": (4, 0.02, 1.0),
+    "strandline.storage.document.Retry.__init__.__defaults__": (4, 0.1, 0.8, 15.0),
 }
 
 
