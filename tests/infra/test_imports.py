@@ -19,8 +19,8 @@ BUDGETS = {
     "authorizer": 75,
     "commit": 85,
     "extract": 120,
-    "merge": 175,
-    "sweep": 175,
+    "merge": 190,
+    "sweep": 190,
     "erase": 400,
     "api": 400,
 }

@@ -32,9 +32,9 @@ CONDITIONS = {
 }
 
 
-EXTRACT = [{"Ref": "ExtractFunctionRole"}]
+ASKING = [{"Ref": "ExtractFunctionRole"}, {"Ref": "MergeFunctionRole"}]
 ROLES = {
-    **dict.fromkeys(CONDITIONS, EXTRACT),
+    **dict.fromkeys(CONDITIONS, ASKING),
     "UsesBedrockEmbedder": [{"Ref": "MergeFunctionRole"}, {"Ref": "ApiFunctionRole"}],
 }
 

@@ -26,7 +26,7 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
-from strandline.ports import Model, StoreError, TokenCounter
+from strandline.ports import Model, Settler, StoreError, TokenCounter
 from strandline.storage.journal import Journals
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -69,6 +69,7 @@ class World:
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
         self.model: Model = model or Echo()
         self.language_model: Model | None = None
+        self.settler: Settler | None = None
         self.tokens: TokenCounter = WordCounter()
         self.mend()
         self._late = self.objects.faults
@@ -88,7 +89,12 @@ class World:
             clock=self.clock,
             ids=self.ids,
             language_model=self._language_model if self.language_model else None,
+            settler=self._settler if self.settler else None,
         )
+
+    def _settler(self) -> Settler:
+        assert self.settler is not None
+        return self.settler
 
     def _language_model(self) -> Model:
         assert self.language_model is not None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a function loads what it uses
     from strandline.domain.contracts import Message
     from strandline.domain.events import Event
     from strandline.domain.extraction import Extraction, Transcript
+    from strandline.domain.settlement import Meeting, Settlement
 
 
 class StoreError(Exception):
@@ -220,6 +221,17 @@ class Model(Protocol):
     def extract(self, transcript: "Transcript") -> "Extraction":
         """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had, and of it `AnswerCut` when
         less should be asked about at once. A language model says in both cases what it has cost."""
+
+
+class Settler(Protocol):
+    """A language model that says which lines no longer hold where several sessions meet on one memory file."""
+
+    @property
+    def name(self) -> str:
+        """Names the model, and by which instructions it was asked."""
+
+    def settle(self, meeting: "Meeting") -> "Settlement":
+        """One request, never repeated. Raises `domain.errors.ExtractionFailed` when there is no valid answer."""
 
 
 class Embedder(Protocol):

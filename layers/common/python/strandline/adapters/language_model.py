@@ -14,7 +14,9 @@ from typing import Any, Literal, Protocol
 from strandline.domain.errors import AnswerCut, ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript, Usage
 from strandline.domain.language_model.answer import Answer, read
+from strandline.domain.language_model.meeting import question, read_ends
 from strandline.domain.language_model.prompt import VERSION, Prompt, prompt
+from strandline.domain.settlement import Meeting, Settlement
 from strandline.ports import Clock, Ids
 
 log = logging.getLogger(__name__)
@@ -102,6 +104,25 @@ class LanguageModel:
         )
         try:
             return self._read(reply, transcript).model_copy(update={"usage": usage})
+        except ExtractionFailed as error:
+            error.usage = usage
+            raise
+
+    def settle(self, meeting: Meeting) -> Settlement:
+        try:
+            reply = self._endpoint.ask(question(meeting))
+        except (Busy, Rejected) as error:
+            raise self._failed(error, 1, final=False) from error
+        usage = Usage(
+            models=(self._endpoint.name,),
+            calls=1,
+            input_tokens=reply.input_tokens,
+            output_tokens=reply.output_tokens,
+        )
+        try:
+            if reply.stop != "complete":
+                raise ExtractionFailed(f"the model's answer was {reply.stop}")
+            return Settlement(model=self.name, ends=read_ends(reply.answer, meeting), usage=usage)
         except ExtractionFailed as error:
             error.usage = usage
             raise

@@ -17,7 +17,7 @@ from strandline.ports import Model
 if TYPE_CHECKING:
     from strandline.adapters.events import EventBus
     from strandline.adapters.keys import Key
-    from strandline.adapters.language_model import Endpoint
+    from strandline.adapters.language_model import Endpoint, LanguageModel
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.pipeline.library import Library
     from strandline.ports import Embedder
@@ -33,7 +33,7 @@ class RuleModel:
         return rules.extract(transcript)
 
 
-def language_model(config: Settings) -> Model:
+def language_model(config: Settings) -> "LanguageModel":
     """The language model of a deployment, loaded when it is first asked. Raises ExtractionFailed, naming the variable,
     when its settings do not go together."""
     from strandline.adapters.language_model import LanguageModel, Patience
@@ -95,6 +95,7 @@ def ports(config: Settings) -> Ports:
         clock=SystemClock(),
         ids=RandomIds(),
         language_model=None if config.provider == "none" else partial(language_model, config),
+        settler=None if config.provider == "none" else partial(language_model, config),
         embedder=None if config.embedder == "none" else partial(embedder, config),
     )
 

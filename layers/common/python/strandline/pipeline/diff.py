@@ -10,6 +10,7 @@ from strandline.domain.address import archive_uri, memory_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.memory import Memory
 from strandline.domain.patch import Skipped
+from strandline.domain.settlement import Settlement
 from strandline.storage.layout import Life, User
 
 
@@ -27,11 +28,18 @@ class Effect:
         return self.after is not None and (self.before is None or self.before.body != self.after.body)
 
 
-def diff(
-    candidates: Candidates, effects: Mapping[str, Effect], owner: User, *, life: Life, number: int
-) -> bytes:
+@dataclass(frozen=True)
+class Effects:
+    """What one extraction did, by path, and what a language model settled where it met other sessions."""
+
+    by_path: Mapping[str, Effect]
+    settled: Mapping[str, Settlement]
+
+
+def diff(candidates: Candidates, made: Effects, owner: User, *, life: Life, number: int) -> bytes:
     """The diff as JSON: adds carry `after`, updates also `before`; what was rejected, and patches without a place, are
     listed with their reasons."""
+    effects = made.by_path
     adds: list[dict[str, Any]] = []
     updates: list[dict[str, Any]] = []
     for path, effect in sorted(effects.items()):
@@ -51,6 +59,7 @@ def diff(
         "operations": {"adds": adds, "updates": updates, "deletes": []},
         "rejected": [refused.model_dump() for refused in candidates.rejected],
         "skipped": list(_skipped(effects, owner)),
+        "settled": [_settled(path, each, owner) for path, each in sorted(made.settled.items())],
         "summary": {
             "total_adds": len(adds),
             "total_updates": len(updates),
@@ -86,3 +95,14 @@ def _skipped(effects: Mapping[str, Effect], owner: User) -> Iterator[dict[str, A
                 "seq_from": source.seq_from,
                 "seq_to": source.seq_to,
             }
+
+
+def _settled(path: str, settlement: Settlement, owner: User) -> dict[str, Any]:
+    """By whom, at what cost, and why it came to nothing where it did."""
+    return {
+        "uri": memory_uri(owner.user_id, path),
+        "model": settlement.model,
+        "ended": len(settlement.ends),
+        "tokens": settlement.usage.model_dump(mode="json") if settlement.usage else None,
+        "reason": settlement.reason,
+    }

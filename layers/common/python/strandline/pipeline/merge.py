@@ -9,7 +9,9 @@ on duplicate   a file names the extractions it has absorbed, so nothing is appli
 on crash       the message comes again: files that have absorbed the extraction stay, the others follow. A diff whose
                files were written before the crash is told from the files: what they are without this extraction. Should
                it never come again, a due marker makes the sweep bring the index in step with the files
-isolation      each archive has its own diff, result and failure; a file that cannot be written holds back only the
+once           of several sessions that meet on a file a language model is asked, where one is configured
+(`settling.py`) isolation      each archive has its own diff, result and failure; a file that cannot be written holds
+back only the
                archives with lines for it
 """
 
@@ -27,18 +29,20 @@ from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
 from strandline.domain.memory import Memory, living, revived
-from strandline.domain.merging import Addition, absorb, skipped, without
+from strandline.domain.merging import Addition, Ends, absorb, skipped, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
+from strandline.domain.settlement import Settlement
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex, tidy
-from strandline.pipeline.diff import Effect, diff
+from strandline.pipeline.diff import Effect, Effects, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.extract import called_off, living_head, read_candidates, text_of
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
+from strandline.pipeline.settling import settle
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
@@ -51,13 +55,14 @@ from strandline.storage.revisions import written
 @dataclass
 class Job:
     """One archive on its way through the merge: its messages (None: removed with their session), its diff, once there
-    is one, `effects` by path, and the error that stopped it, if any."""
+    is one, `effects` and settlements by path, and the error that stopped it, if any."""
 
     request: MergeRequested
     candidates: Candidates
     messages: Sequence[dict[str, Any]] | None = None
     diff: bytes | None = None
     effects: dict[str, Effect] = field(default_factory=dict)
+    settled: dict[str, Settlement] = field(default_factory=dict)
     error: StrandlineError | ExtractionFailed | None = None
 
     @property
@@ -156,6 +161,7 @@ def _apply(services: Library, owner: User, jobs: Sequence[Job], until: datetime)
 
 
 def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datetime) -> None:
+    began = services.clock.now()
     base = services.indexes.read_warm(owner.index("memories"))
     additions: dict[str, list[tuple[Job, Addition]]] = {}
     for job in jobs:
@@ -163,7 +169,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
             additions.setdefault(addition.path, []).append((job, addition))
     with _behind_the_files(services, owner, sorted(additions)) as known:
         for path in sorted(additions):
-            known.update(_write_file(services, owner, path, additions[path]))
+            known.update(_write_file(services, owner, Group(path, additions[path]), began))
         if known:
             reindex(services, owner, known, base=base, known=known)
     index_messages(services, owner, dict(_documents(jobs)))
@@ -191,20 +197,35 @@ def _behind_the_files(
             services.due.remove(mark)
 
 
-def _write_file(
-    services: Library, owner: User, path: str, additions: Sequence[tuple[Job, Addition]]
-) -> Mapping[str, Memory | None]:
+@dataclass(frozen=True)
+class Group:
+    """What a batch adds to one file."""
+
+    path: str
+    additions: Sequence[tuple[Job, Addition]]
+
+
+def _write_file(services: Library, owner: User, group: Group, began: datetime) -> Mapping[str, Memory | None]:
     """One file, all the additions to it in one write. Answers it as written; nothing when it could not be."""
-    now = stamp(services.clock.now())
-    change = partial(_absorb_all, additions=[addition for _, addition in additions], now=now)
+    path = group.path
     try:
+        met = [(job.request, addition) for job, addition in group.additions]
+        settled = settle(services, path, met, began)
+        change = partial(
+            _absorb_all,
+            additions=[addition for _, addition in group.additions],
+            ends=settled.ends if settled else (),
+            now=stamp(services.clock.now()),
+        )
         memory, effects = services.memories.update(owner.memory(path), change)
     except StrandlineError as error:
-        for job, _ in additions:
+        for job, _ in group.additions:
             job.error = error
         return {}
-    for job, addition in additions:
+    for job, addition in group.additions:
         job.effects[path] = effects[addition.extraction]
+        if settled:
+            job.settled[path] = settled
     return {path: living(memory)}
 
 
@@ -212,13 +233,13 @@ Absorbed = tuple[Memory | None, dict[str, Effect]]
 
 
 def _absorb_all(
-    memory: Memory | None, *, additions: Iterable[Addition], now: str
+    memory: Memory | None, *, additions: Iterable[Addition], ends: Ends, now: str
 ) -> Change[Memory, Absorbed]:
     """Everything absorbed in one go. A file that gains nothing stays as it is, an expired one too."""
     start = current = revived(memory, now)
     effects: dict[str, Effect] = {}
     for addition in sorted(additions, key=lambda a: a.extraction):
-        before, current = current, absorb(current, addition)
+        before, current = current, absorb(current, addition, ends)
         shown, after = living(before), living(current)
         if before is current and shown is not None and addition.extraction in shown.applied:
             shown = without(shown, addition)
@@ -257,7 +278,9 @@ def _announce(services: Library, request: MergeRequested, operations: Mapping[st
 
 
 def _write_diff(services: Library, owner: User, job: Job) -> bytes:
-    body = diff(job.candidates, job.effects, owner, life=job.life, number=job.request.archive)
+    body = diff(
+        job.candidates, Effects(job.effects, job.settled), owner, life=job.life, number=job.request.archive
+    )
     if write_once(services.objects, job.diff_key, body):
         return body
     stored = fetch(services.objects, job.diff_key)

@@ -9,7 +9,18 @@ from strandline.domain.auto_commit import AutoCommitPolicy, Triggers
 from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
-from strandline.ports import Bus, Clock, Embedder, Ids, Items, Model, ObjectStore, Queue, TokenCounter
+from strandline.ports import (
+    Bus,
+    Clock,
+    Embedder,
+    Ids,
+    Items,
+    Model,
+    ObjectStore,
+    Queue,
+    Settler,
+    TokenCounter,
+)
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
@@ -33,7 +44,8 @@ class Rules:
     same session again after `check_seconds` at the earliest.
 
     A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
-    after `extract_seconds`, which is less than its function has. A memory lives `memory_ttl_seconds` from its last
+    after `extract_seconds`, which is less than its function has; a merge asks a
+    model nothing later than `settle_seconds` after it began. A memory lives `memory_ttl_seconds` from its last
     write, unless its own, or its session's policy, says otherwise (None: for ever).
     """
 
@@ -48,6 +60,7 @@ class Rules:
     part_tokens: int = 4_000
     part_seconds: float = 100
     extract_seconds: float = 110
+    settle_seconds: float = 30
     redaction: Redaction = Redaction.REDACT
     memory_ttl_seconds: int | None = None
 
@@ -56,7 +69,8 @@ class Rules:
 class Ports:
     """The adapters. Each is made when it is first asked for, so a function pays for what it uses.
 
-    `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts.
+    `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts, and `settler` is
+    asked where several sessions meet on one memory.
     """
 
     objects: Callable[[], ObjectStore]
@@ -72,6 +86,7 @@ class Ports:
     clock: Clock
     ids: Ids
     language_model: Callable[[], Model] | None = None
+    settler: Callable[[], Settler] | None = None
     embedder: Callable[[], Embedder] | None = None
 
 
@@ -133,6 +148,10 @@ class Services:
     @cached_property
     def language_model(self) -> Model | None:
         return self.ports.language_model() if self.ports.language_model else None
+
+    @cached_property
+    def settler(self) -> Settler | None:
+        return self.ports.settler() if self.ports.settler else None
 
     @cached_property
     def heads(self) -> Documents[Head]:

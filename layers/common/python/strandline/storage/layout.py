@@ -170,6 +170,10 @@ class Life:
         """What a language model answered about these messages of a long archive."""
         return f"{self.archive(number)}part.{_range(first, last)}.json"
 
+    def settlement(self, number: int, name: str) -> str:
+        """What a language model said of a memory on which this archive met others."""
+        return f"{self.archive(number)}settled.{encode(name)}.json"
+
     def archive_file(self, number: int, name: str) -> str:
         """`types.json`, `candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or
         `failed.json`."""
