@@ -64,8 +64,9 @@ fuzz: setup
 	$(BIN)/schemathesis --config-file infra/openapi/schemathesis.toml run infra/openapi.json \
 	  -H "X-API-Key: $(STRANDLINE_KEY)" -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
 
-# a million schedules; SEED=4711 or SEED='commit/17/lost' shows one, SEEDS=5000:60000 runs some
+# every call over moto, then a million schedules; SEED=4711 or SEED='commit/17/lost' shows one, SEEDS=5000:60000 runs some
 sim: setup
+	$(if $(SEED)$(SEEDS),,STRANDLINE_SIM=full $(BIN)/python -m pytest tests/sim/moto)
 	$(BIN)/python -m tests.sim $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),'$(SEED)')
 
 bench: setup

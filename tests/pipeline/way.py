@@ -38,10 +38,15 @@ def play(world: World, broken: Callable[[World], object] = lambda _: None) -> Wo
     """The whole way in an empty world, with what `broken` arms before it begins; then two rounds of the sweep."""
     world.create("s")
     broken(world)
+    go(world)
+    return world
+
+
+def go(world: World) -> None:
+    """The steps, each repeated when it dies, and the sweep."""
     for step in STEPS:
         run(world, step)
     run(world, World.heal)
-    return world
 
 
 @cache

@@ -17,21 +17,19 @@ def not_sent(attempt: Attempt) -> AWSResponse:
 
 
 def no_answer(attempt: Attempt) -> AWSResponse:
-    """Done, as often as the SDK sends it, and never heard of again."""
-    attempt.send()
+    """Done, and not heard of; where the SDK may, it sends again and hears."""
+    answer = attempt.send()
+    if attempt.number > 1:
+        return answer
     raise ReadTimeoutError(endpoint_url=attempt.request.url)
 
 
-def unavailable(attempt: Attempt) -> AWSResponse:
-    """Done, and called a failure once: where the SDK may, it sends again."""
-    answer = attempt.send()
-    return answer if attempt.number > 1 else error(attempt, 503, "ServiceUnavailable")
-
-
-def internal_error(attempt: Attempt) -> AWSResponse:
-    """Done, and called a failure each time."""
+def failure(attempt: Attempt) -> AWSResponse:
+    """Done each time, and called a failure each time: 503, then 500."""
     attempt.send()
-    return error(attempt, 500, "InternalError")
+    if attempt.number > 1:
+        return error(attempt, 500, "InternalError")
+    return error(attempt, 503, "ServiceUnavailable")
 
 
 def refused(attempt: Attempt) -> AWSResponse:
@@ -69,8 +67,7 @@ def late(calls: int) -> Fault:
 FAULTS: Mapping[str, Fault] = {
     "not sent": not_sent,
     "no answer, done": no_answer,
-    "503, done": unavailable,
-    "500, done": internal_error,
+    "503 and 500, done": failure,
     "refused": refused,
     "killed before": killed_before,
     "killed after": killed_after,
@@ -81,8 +78,9 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def harms_reads(kind: str) -> bool:
-    """Whether a read can tell the fault from others: it has no effect that could be lost, late or doubled."""
-    return kind in ("not sent", "refused", "killed before")
+    """Whether the fault is one of its own for a read: it has no effect that could be lost, late or doubled, and a kill
+    beside it is one after the write before."""
+    return kind in ("not sent", "refused")
 
 
 _THROTTLES: Mapping[str, tuple[int, str]] = {
