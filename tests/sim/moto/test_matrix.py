@@ -31,8 +31,9 @@ def calls(journey: type[Journey]) -> list[Call]:
     made = journey(world)
     start = len(world.wire.calls)
     made.go()
+    found = world.wire.calls[start:]
     made.expect()
-    return world.wire.calls[start:]
+    return found
 
 
 @cache

@@ -54,6 +54,14 @@ def test_one_that_is_completed_stays_so(tasks: Tasks) -> None:  # B-B17
     assert status(tasks) == "completed"
 
 
+def test_an_announcement_that_lands_late_changes_nothing(tasks: Tasks) -> None:  # B-B17
+    tasks.announce(SESSION, TASK)
+    assert status(tasks) == "running"
+    tasks.complete(SESSION, TASK, RESULT)
+    tasks.announce(SESSION, TASK)
+    assert status(tasks) == "completed"
+
+
 @pytest.mark.parametrize("reason", ["prose", CANCELLED])
 def test_one_that_has_failed_is_not_pending_for_ever(tasks: Tasks, reason: str) -> None:  # B-B17
     fail(tasks, reason)

@@ -55,7 +55,8 @@ def _ask(services: Services, whose: SessionRef) -> str | None:
         return None
     task_id = dated(stamp(services.clock.now()), token)
     services.due.put(Due(services.due_at(), "commit", whose, task_id=task_id))
-    services.tasks.announce(whose, task_id)
+    with suppress(StoreError):  # the commit notes its task again
+        services.tasks.announce(whose, task_id)
     services.commit_queue.send(CommitRequested(session=whose, task_id=task_id, lease=token))
     return task_id
 

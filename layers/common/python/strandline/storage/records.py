@@ -128,18 +128,22 @@ class Tasks:
             )
 
     def announce(self, session: SessionRef, identity: str) -> None:
-        """Notes a pending task for an archive that is still to be made."""
-        self.note(
-            session,
-            identity,
-            status="pending",
-            stage="commit",
-            archive=None,
-            created_at=stamp(self._clock.now()),
-            attempts=0,
-            result=None,
-            error=None,
-        )
+        """Notes a pending task, which is not there yet, for an archive that is still to be made: within hours, so one
+        whose note landed when all was over is gone after a day."""
+        with suppress(ConditionFailed):
+            self.note(
+                session,
+                identity,
+                kept=COMPLETED_KEPT,
+                when={"status": None},
+                status="pending",
+                stage="commit",
+                archive=None,
+                created_at=stamp(self._clock.now()),
+                attempts=0,
+                result=None,
+                error=None,
+            )
 
     def turn(
         self,
