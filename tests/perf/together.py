@@ -21,7 +21,7 @@ from tests.perf.service import REFUSED, Run, running
 Files = Counter[tuple[str, str, str]]
 """Memory files: user, path, text."""
 _EXTRACTION = re.compile(
-    r"(?<=^- )[0-9a-f]{12}$|(?<=-)[0-9a-f]{12}(?=\.md|\])|(?<=^id: mem_)[0-9a-f]{16}$", re.MULTILINE
+    r"(?<=^- )'?[0-9a-f]{12}'?$|(?<=-)[0-9a-f]{12}(?=\.md|\])|(?<=^id: mem_)[0-9a-f]{16}$", re.MULTILINE
 )
 """What follows from the life of a session, which is another in another run: ids of extractions, alone and in the names
 of files, and the ids of files that follow from their names."""

@@ -101,6 +101,7 @@ class Faked:
             ingest_queue=lambda: extract,
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
+            commit_queue=lambda: merge,
             erase_queue=lambda: merge,
             bus=lambda: self._bus,
             model=RuleModel,
