@@ -39,8 +39,9 @@ run: export PYTHONPATH := layers/common/python
 run: setup
 	$(BIN)/python -m infra.local
 
+# a process for each core; the tests of one file stay together
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: setup
 	$(BIN)/ruff check .
