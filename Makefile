@@ -89,7 +89,7 @@ deploy: build
 
 # ---- lock files: pinned, hashed, for every Python from 3.11 on, naming no registry host ------------------
 
-LOCKS := layers/common/requirements requirements-dev infra/local/requirements infra/sam/requirements
+LOCKS := layers/common/requirements layers/mcp/requirements requirements-dev infra/local/requirements infra/sam/requirements
 
 lock:
 	rm -rf .venv-lock

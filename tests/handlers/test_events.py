@@ -33,6 +33,7 @@ FUNCTIONS = {
     "commit": "CommitFunction",
     "erase": "EraseFunction",
     "extract": "ExtractFunction",
+    "mcp": "McpFunction",
     "merge": "MergeFunction",
     "sweep": "SweepFunction",
 }
@@ -68,7 +69,7 @@ def mia(service: Service) -> Client:
     return client
 
 
-@pytest.mark.parametrize("name", samples("api", "append", "erase"))
+@pytest.mark.parametrize("name", samples("api", "append", "erase", "mcp"))
 def test_an_http_sample_is_answered(service: Service, mia: Client, name: str) -> None:
     if name == "api_session_create":
         mia.delete("/sessions/tour")

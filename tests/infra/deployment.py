@@ -138,10 +138,31 @@ class Deployment:
         key: str = "",
         role: str = "user",
     ) -> Any:
-        """One request over HTTP, authorizer first; the result of its answer."""
+        """One request to the API, authorizer first; the result of its answer."""
+        headers = (("idempotency-key", key),) if key else ()
+        return self._ask(method, f"/api/v1{path}", body, expected, headers=headers, role=role).get("result")
+
+    def tool(self, name: str, /, **arguments: Any) -> str:
+        """One call of a tool over MCP; what it tells the agent."""
+        params = {"name": name, "arguments": arguments}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        accept = (("accept", "application/json"),)
+        result = self._ask("POST", "/mcp", body, 200, headers=accept, role="user")["result"]
+        assert not result.get("isError"), result
+        return str(result["content"][0]["text"])
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        expected: int,
+        *,
+        headers: tuple[tuple[str, str], ...],
+        role: str,
+    ) -> Any:
         text = b"" if body is None else json.dumps(body).encode()
-        headers = [*HEADERS, ("idempotency-key", key)] if key else HEADERS
-        asked = gateway.Request(method, f"/api/v1{path}", headers, text, "127.0.0.1")
+        asked = gateway.Request(method, path, [*HEADERS, *headers], text, "127.0.0.1")
         found = gateway.match(self._routes, method, asked.path)
         assert found is not None
         event = gateway.request_event(asked, *found)
@@ -150,7 +171,7 @@ class Deployment:
         event["requestContext"]["authorizer"] = {"lambda": context}
         answer = gateway.response(self.invoke(found[0].function, event))
         assert answer.status == expected, answer.body
-        return json.loads(answer.body).get("result")
+        return json.loads(answer.body)
 
     def sweep(self, seconds: float) -> None:
         """A sweep that many seconds from now."""

@@ -23,12 +23,14 @@ BUDGETS = {
     "sweep": 190,
     "erase": 400,
     "api": 400,
+    "mcp": 560,
 }
-MEMORIES = {"api", "erase", "merge", "sweep"}
+MEMORIES = {"api", "erase", "mcp", "merge", "sweep"}
 HEAVY = {
     "aws_lambda_powertools": {"api", "erase"},
     "yaml": MEMORIES,
     "snowballstemmer": MEMORIES,
+    "mcp": {"mcp"},
     "tiktoken": set(),
     "numpy": set(),
     "strandline.domain.rules": set(),

@@ -62,6 +62,7 @@ def live(made: Deployment) -> None:
     write(made)
     read(made)
     change(made)
+    remember(made)
     heal(made)
     fail(made)
     mend(made)
@@ -176,6 +177,21 @@ def change(made: Deployment) -> None:
     assert made.ask("GET", f"/memories/{path}?as_of={before}")["version"] == 1
     assert made.ask("GET", f"/memories?as_of={before}")
     made.ask("DELETE", "/sessions/s")
+
+
+def remember(made: Deployment) -> None:
+    """An agent with its tools, in an account with a limit of requests."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("STRANDLINE_REQUESTS_PER_MINUTE", "100")
+        forget()
+        told = made.tool("remember", name="A boat", content="The boat is green.")
+        path = told.removeprefix("Remembered as ")
+        assert "green" in made.tool("recall", query="boat")
+        assert "green" in made.tool("read", path=path)
+        made.tool("str_replace", path=path, old_str="green", new_str="blue")
+        made.tool("rename", old_path=path, new_path="/memories/boat.md")
+        made.tool("forget", path="/memories/boat.md")
+    forget()
 
 
 def repeat(made: Deployment) -> None:

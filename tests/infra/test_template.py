@@ -144,7 +144,9 @@ def test_functions_run_on_arm_with_the_layer(template: Template, functions: dict
     assert (common["Runtime"], common["Architectures"]) == ("python3.12", ["arm64"])
     assert common["Layers"] == [{"Ref": "CommonLayer"}]
     for function in functions.values():
-        assert not function.keys() & {"Runtime", "Architectures", "Layers", "Environment"}
+        assert not function.keys() & {"Runtime", "Architectures", "Environment"}
+    more = {name: function["Layers"] for name, function in functions.items() if "Layers" in function}
+    assert more == {"McpFunction": [{"Ref": "McpLayer"}]}
 
 
 def test_every_function_has_its_own_log_group_with_retention(
@@ -234,7 +236,7 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
     assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
 
 
-def test_only_merge_sweep_and_api_write_memories(functions: dict[str, Any]) -> None:
+def test_only_merge_api_and_mcp_write_memories(functions: dict[str, Any]) -> None:
     """Whoever may write outside of sessions, indexes, journals and kept answers is listed here."""
     elsewhere = {
         name
@@ -246,11 +248,7 @@ def test_only_merge_sweep_and_api_write_memories(functions: dict[str, Any]) -> N
             for each in listed(statement["Resource"])
         )
     }
-    assert elsewhere == {
-        "MergeFunction",
-        "ApiFunction",
-        "SweepFunction",
-    }  # the sweep: links to what was deleted
+    assert elsewhere == {"MergeFunction", "ApiFunction", "McpFunction"}
 
 
 def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:

@@ -127,6 +127,16 @@ STAGES = (
         events=("MemoryChanged",),
     ),
     Stage(
+        word="mcp",
+        function="McpFunction",
+        triggers=("ANY /mcp",),
+        use_case=None,
+        consumes=None,
+        emits=(),
+        commit_point="none: reads, and the use cases of memories",
+        events=("MemoryChanged",),
+    ),
+    Stage(
         word="authorizer",
         function="AuthorizerFunction",
         triggers=("authorizer",),

@@ -127,6 +127,13 @@ def _checked(kind: TypeAdapter[str], text: str, name: str) -> str:
         raise InvalidArgument(f"{name}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from error
 
 
+def acting_peer(event: Event) -> str | None:
+    """As which of its peers the user acts, by header; None: as itself. Raises InvalidArgument for what is no peer."""
+    headers = event.get("headers") or {}
+    found = headers.get("x-strandline-actor-peer") or headers.get("x-openviking-actor-peer")
+    return peer_id(str(found), "X-Strandline-Actor-Peer") if found else None
+
+
 def key_of(event: Event) -> str | None:
     """The key that a request carries, or None."""
     headers = event.get("headers") or {}

@@ -18,7 +18,7 @@ _NAMED = ("sessions", "tasks", "users", "accounts")
 _WORDS = frozenset(
     "api v1 sessions tasks users accounts memories search find content read download abstract overview fs ls tree stat"
     " journal admin messages batch commit used context archives tool-results retry cancel health docs openapi.json"
-    " skills resources topics index memory-tool".split()
+    " skills resources topics index memory-tool mcp".split()
 )
 MAX_ID_CHARS = 128
 
@@ -28,7 +28,7 @@ def told(event: Mapping[str, Any], action: Callable[[], Answer]) -> Answer:
     save the session's."""
     asked = event.get("requestContext", {})
     method, path = str(asked.get("http", {}).get("method", "")), str(event.get("rawPath", ""))
-    stage = "append" if method == "POST" and _APPEND.fullmatch(path) else "api"
+    stage = "append" if method == "POST" and _APPEND.fullmatch(path) else "mcp" if path == "/mcp" else "api"
     header = (event.get("headers") or {}).get("x-amzn-trace-id")
     with telemetry.work(
         stage,

@@ -1,11 +1,14 @@
 """Topics: what an agent writes down for itself. A topic is a memory below `topics/`, written like any other; the index
 is made from the catalogue each time it is asked for, so it cannot say anything else than the topics do."""
 
+import hashlib
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.memory import Memory
+from strandline.domain.names import slug
+from strandline.domain.redaction import scrub
 from strandline.domain.topic import DIRECTORY, Topic, TopicIndex, index, one_line
 from strandline.pipeline import memory
 from strandline.pipeline.library import Library
@@ -65,3 +68,18 @@ def _said(field: str, text: str, limit: int) -> str:
             f"{field}: at most {limit} characters, on one line; the rest belongs into content"
         )
     return line
+
+
+def remembered(
+    content: str, memory_type: str, name: str | None, description: str | None, summary: str | None
+) -> tuple[str, Note]:
+    """A file name and a note for something that an agent wants remembered, perhaps in so many words only. The same name
+    is the same file; without one, the same words are."""
+    lines = map(one_line, content.split("\n"))
+    first = next((line for line in lines if line.strip("# ")), "Note").lstrip("# ")
+    title = (name or first)[:MAX_TITLE_CHARS]
+    words = scrub(title)  # a file name is kept as it is, so there may be no secret in it
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    short = one_line(summary or first)[:MAX_SUMMARY_CHARS]
+    filename = slug(words) if name else f"{slug(words[:60])}-{digest}"
+    return filename, Note(title, description or title, memory_type, short, content)

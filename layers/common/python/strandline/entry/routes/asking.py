@@ -13,7 +13,8 @@ from aws_lambda_powertools.event_handler.api_gateway import Router
 from strandline.domain.address import visible
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.times import parse, stamp
-from strandline.entry.identity import caller, identifier, identify, named, peer_id
+from strandline.entry import identity
+from strandline.entry.identity import caller, identifier, identify, named
 from strandline.entry.settings import settings
 from strandline.pipeline.memory import Guard, matching, no_memory
 from strandline.ports import Clock
@@ -34,8 +35,7 @@ def owner(router: Router) -> User:
 
 def acting_peer(router: Router) -> str | None:
     """As which of its peers the user acts, by header; None: as itself. Raises InvalidArgument for what is no peer."""
-    found = header(router, "x-strandline-actor-peer") or header(router, "x-openviking-actor-peer")
-    return peer_id(found, "X-Strandline-Actor-Peer") if found else None
+    return identity.acting_peer(router.current_event.raw_event)
 
 
 def asker(router: Router) -> User:

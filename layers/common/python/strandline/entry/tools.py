@@ -1,0 +1,218 @@
+"""The tools that an agent is given by MCP: four for what it remembers, six for the files.
+
+A tool is a model of its arguments with a docstring for the agent, and what it does. No tool takes an account or a user.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from inspect import getdoc
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from strandline.domain.address import memory_uri
+from strandline.domain.memory_tool import ROOT
+from strandline.pipeline.library import Library
+from strandline.pipeline.memory_tool import MemoryTool, answer
+from strandline.pipeline.preload import MAX_TOKENS, Wanted, preload
+from strandline.pipeline.topic import remembered, save, topic_index
+from strandline.storage.layout import User
+
+PATH = Field(description="a path that begins with /memories, such as /memories/notes.md")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """For whom a tool works: as the key or token says."""
+
+    services: Library
+    owner: User
+    acting_peer: str | None = None
+
+    @property
+    def files(self) -> MemoryTool:
+        return MemoryTool(self.services, self.owner, self.acting_peer)
+
+    def path(self, text: str) -> str:
+        """A path as the file commands take it: that of a recalled memory and an address mean the same."""
+        own = memory_uri(self.owner.user_id, "")
+        inside = text.removeprefix(own).removeprefix("viking://~/memories/")
+        return inside if inside.startswith("/") or ".." in inside else f"{ROOT}/{inside}"
+
+
+class Tool(BaseModel):
+    """A tool and its arguments."""
+
+    model_config = ConfigDict(extra="forbid", title=None)
+    reads: ClassVar[bool] = False
+    removes: ClassVar[bool] = False
+    repeatable: ClassVar[bool] = False
+
+    @classmethod
+    def about(cls) -> str:
+        """What the agent is told of it."""
+        return " ".join((getdoc(cls) or "").split())
+
+    @classmethod
+    def call(cls, arguments: dict[str, Any], desk: Desk) -> tuple[str, bool]:
+        """What to tell the agent, and whether it could not be done. Raises StrandlineError."""
+        try:
+            tool = cls.model_validate(arguments)
+        except ValidationError as error:
+            return invalid(error), True
+        return answer(lambda: tool.run(desk))
+
+    @abstractmethod
+    def run(self, desk: Desk) -> str:
+        """Does it. Raises Refusal, StrandlineError."""
+
+
+def invalid(error: ValidationError) -> str:
+    """What is wrong with the arguments, without what they say."""
+    wrong = (f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}" for each in error.errors())
+    return f"Error: invalid arguments: {'; '.join(wrong)}"
+
+
+class Remember(Tool):
+    """Save something for later conversations. What has the same name is written over, so to change a note give its name
+    and all of its new text; without a name a new note is made."""
+
+    repeatable = True
+    content: str = Field(min_length=1, description="the whole note, in markdown")
+    name: str | None = Field(default=None, description="what to call it, on one line")
+    description: str | None = Field(default=None, description="when it is of use, on one line")
+    summary: str | None = Field(default=None, description="what it says in short, on one line, for the index")
+    type: Literal["user", "feedback", "project", "reference"] = Field(
+        default="project",
+        description="about the user, how the user wants things done, the work, or where to look things up",
+    )
+
+    def run(self, desk: Desk) -> str:
+        filename, note = remembered(self.content, self.type, self.name, self.description, self.summary)
+        saved = save(desk.services, desk.owner, filename, note.edit())
+        flagged = "; it sounds like an instruction to a model and is flagged" if saved.flags else ""
+        return f"Remembered as {ROOT}/{saved.path}{flagged}"
+
+
+class Recall(Tool):
+    """Find what is remembered about something. Without a query: the index of all notes, newest first."""
+
+    reads = True
+    repeatable = True
+    query: str = Field(default="", max_length=10_000, description="what you want to know, in plain words")
+    max_tokens: int = Field(default=MAX_TOKENS, ge=1, le=20_000, description="how long the answer may be")
+
+    def run(self, desk: Desk) -> str:
+        if not self.query.strip():
+            return topic_index(desk.services, desk.owner).text or "There are no notes yet."
+        made = preload(desk.services, desk.owner, Wanted(self.query, self.max_tokens, desk.acting_peer))
+        more = ", ".join(f"{ROOT}/{each.path}" for each in made.left_out[:20])
+        if not made.text and not more:
+            return "Nothing is remembered about that."
+        return made.text + (f"No room for: {more}\n" if more else "")
+
+
+class Read(Tool):
+    """Read one memory, with line numbers, by the path that recall, view or remember gave."""
+
+    reads = True
+    repeatable = True
+    path: str
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.view(desk.path(self.path))
+
+
+class Forget(Tool):
+    """Delete one memory, by its path."""
+
+    removes = True
+    repeatable = True
+    path: str
+
+    def run(self, desk: Desk) -> str:
+        desk.files.delete(desk.path(self.path))
+        return f"Forgotten: {self.path}"
+
+
+class View(Tool):
+    """List a directory of memories two levels deep, or show a file with line numbers."""
+
+    reads = True
+    repeatable = True
+    path: str = PATH
+    view_range: list[int] | None = Field(
+        default=None, min_length=2, max_length=2, description="first and last line; -1: to the end"
+    )
+
+    def run(self, desk: Desk) -> str:
+        span = (self.view_range[0], self.view_range[1]) if self.view_range else None
+        return desk.files.view(self.path, span)
+
+
+class Create(Tool):
+    """Create a file."""
+
+    path: str = PATH
+    file_text: str
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.create(self.path, self.file_text)
+
+
+class StrReplace(Tool):
+    """Replace a text that stands in a file exactly once."""
+
+    removes = True
+    path: str = PATH
+    old_str: str
+    new_str: str = ""
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.str_replace(self.path, self.old_str, self.new_str)
+
+
+class Insert(Tool):
+    """Insert text behind a line of a file."""
+
+    path: str = PATH
+    insert_line: int = Field(description="0: before the first line")
+    insert_text: str
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.insert(self.path, self.insert_line, self.insert_text)
+
+
+class Delete(Tool):
+    """Delete a file, or a directory with everything in it."""
+
+    removes = True
+    repeatable = True
+    path: str = PATH
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.delete(self.path)
+
+
+class Rename(Tool):
+    """Move a file or a directory to where nothing is."""
+
+    old_path: str = PATH
+    new_path: str = PATH
+
+    def run(self, desk: Desk) -> str:
+        return desk.files.rename(self.old_path, self.new_path)
+
+
+TOOLS: dict[str, type[Tool]] = {
+    "remember": Remember,
+    "recall": Recall,
+    "read": Read,
+    "forget": Forget,
+    "view": View,
+    "create": Create,
+    "str_replace": StrReplace,
+    "insert": Insert,
+    "delete": Delete,
+    "rename": Rename,
+}
