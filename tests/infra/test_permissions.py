@@ -244,7 +244,8 @@ def mend(made: Deployment) -> None:
         services.memories.update(key, lambda _, memory=memory: Change(memory, None))  # type: ignore[misc]
     owner = SessionRef(account_id="acme", user_id="ann", session_id="")
     services.due.put(Due(stamp(services.clock.now()), "reindex", owner, path="notes/none.md"))
-    made.sweep(1)
+    made.ask("PUT", "/memories/notes/soon.md", {"content": "Gone soon.", "ttl_seconds": 1})
+    made.sweep(2)
     for hours in (1, 25, 26):
         made.sweep(hours * 3600)
         made.deliver(after=hours * 3600)

@@ -236,7 +236,7 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
     assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
 
 
-def test_only_merge_api_and_mcp_write_memories(functions: dict[str, Any]) -> None:
+def test_only_merge_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) -> None:
     """Whoever may write outside of sessions, indexes, journals and kept answers is listed here."""
     elsewhere = {
         name
@@ -248,7 +248,7 @@ def test_only_merge_api_and_mcp_write_memories(functions: dict[str, Any]) -> Non
             for each in listed(statement["Resource"])
         )
     }
-    assert elsewhere == {"MergeFunction", "ApiFunction", "McpFunction"}
+    assert elsewhere == {"MergeFunction", "ApiFunction", "McpFunction", "SweepFunction"}
 
 
 def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:

@@ -5,13 +5,15 @@ from, or the deployment. Where several sessions meet in one file, it lives as lo
 its owner has written keeps what the owner said.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from strandline.domain.memory import Memory, living
 from strandline.domain.times import parse, stamp
+
+MAX_TTL_SECONDS = 3_660 * 86_400
 
 
 def expired(expires_at: Any, now: str) -> bool:
@@ -30,12 +32,21 @@ def alive(memory: Memory | None, now: str) -> Memory | None:
     return None if there is None or expired(there.expires_at, now) else there
 
 
-def absorbed(memory: Memory, ttls: Iterable[int | None], now: str, *, new: bool) -> Memory:
-    """A memory that archives have just been merged into, with its expiry as of now. `ttls` are what their sessions
-    want (None: for ever)."""
-    owners = not new and (memory.edits or (memory.expires_at and not memory.ttl_seconds))
-    wanted = [memory.ttl_seconds] if owners else list(ttls) if new else [memory.ttl_seconds, *ttls]
+def renewed(
+    before: Memory | None, merged: Memory | None, ttls: Mapping[str, int | None], now: str
+) -> Memory | None:
+    """A memory as archives have made it of the one before, with its expiry as of now. `ttls` are what the sessions of
+    these extractions want (None: for ever); those that it has not taken in have no say."""
+    if merged is None:
+        return None
+    new = alive(before, now) is None
+    owners = not new and (merged.edits or (merged.expires_at and not merged.ttl_seconds))
+    wanted = [ttl for extraction, ttl in ttls.items() if extraction in merged.applied]
+    if owners or not wanted:
+        wanted = [merged.ttl_seconds]
+    elif not new:
+        wanted.append(merged.ttl_seconds)
     ttl = None if None in wanted else max(each or 0 for each in wanted) or None
-    if ttl == memory.ttl_seconds is None:
-        return memory
-    return replace(memory, ttl_seconds=ttl, expires_at=ends(now, ttl))
+    if ttl == merged.ttl_seconds is None:
+        return merged
+    return replace(merged, ttl_seconds=ttl, expires_at=ends(now, ttl))

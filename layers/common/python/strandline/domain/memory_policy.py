@@ -2,9 +2,18 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+)
 
+from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.memory_types import PLANNED, REGISTRY, MemoryType
 
 KNOWN_TYPES = (*REGISTRY, *PLANNED)
@@ -30,6 +39,13 @@ class MemoryPolicy(BaseModel):
     peer: Switch = Field(default_factory=Switch)
     memory_types: list[str] | None = None
     working_memory: Switch = Field(default_factory=Switch)
+    ttl_seconds: int | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
+
+    @model_serializer(mode="wrap")
+    def _as_sent(self, usual: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A policy without a time to live is shown without one."""
+        shown: dict[str, Any] = usual(self)
+        return {name: value for name, value in shown.items() if name != "ttl_seconds" or value is not None}
 
     @field_validator("memory_types")
     @classmethod

@@ -26,7 +26,7 @@ from strandline.domain.topic import Topic
 from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import read_file, reindex
-from strandline.pipeline.expiry import lasting
+from strandline.pipeline.expiry import lasting, watch
 from strandline.pipeline.library import Library
 from strandline.pipeline.links import AT_ONCE, follow
 from strandline.ports import StoreError
@@ -111,6 +111,7 @@ def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard
 
     memory = services.memories.update(owner.memory(plain), rewrite)
     reindex(services, owner, [plain], base=base, known={plain: memory})
+    watch(services, owner, {plain: memory}, base)
     _tell(
         services,
         replace(notice, happening=_seen(notice.happening, memory) or notice.happening),

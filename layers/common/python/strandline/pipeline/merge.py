@@ -28,7 +28,9 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
+from strandline.domain.expiry import renewed
 from strandline.domain.memory import Memory, living, revived
+from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition, Ends, absorb, skipped, without
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
@@ -39,6 +41,7 @@ from strandline.pipeline.catalogue import forget_messages, index_messages, reind
 from strandline.pipeline.diff import Effect, Effects, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import PATIENCE, embed
+from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import called_off, living_head, read_candidates, text_of
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
@@ -54,11 +57,13 @@ from strandline.storage.revisions import written
 
 @dataclass
 class Job:
-    """One archive on its way through the merge: its messages (None: removed with their session), its diff, once there
-    is one, `effects` and settlements by path, and the error that stopped it, if any."""
+    """One archive on its way through the merge: how long its memories are to live, its messages (None: removed with
+    their session), its diff, once there is one, `effects` and settlements by path, and the error that stopped it, if
+    any."""
 
     request: MergeRequested
     candidates: Candidates
+    ttl_seconds: int | None = None
     messages: Sequence[dict[str, Any]] | None = None
     diff: bytes | None = None
     effects: dict[str, Effect] = field(default_factory=dict)
@@ -123,13 +128,15 @@ def _load(services: Library, request: MergeRequested) -> Job | Outcome:
 
 
 def _job(services: Library, request: MergeRequested, candidates: Candidates) -> Job | None:
-    job = Job(request, candidates)
+    job = Job(request, candidates, services.rules.memory_ttl_seconds)
     job.diff = fetch(services.objects, job.diff_key)
     if job.diff is not None:
         return job
     head = living_head(services, request)
     if head and called_off(services, request, head):
         return None
+    policy = MemoryPolicy.model_validate(head.memory_policy or {}) if head else MemoryPolicy()
+    job.ttl_seconds = policy.ttl_seconds or job.ttl_seconds
     return _founded(services, job)
 
 
@@ -172,6 +179,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
             known.update(_write_file(services, owner, Group(path, additions[path]), began))
         if known:
             reindex(services, owner, known, base=base, known=known)
+            watch(services, owner, known, base)
     index_messages(services, owner, dict(_documents(jobs)))
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
@@ -215,6 +223,7 @@ def _write_file(services: Library, owner: User, group: Group, began: datetime) -
             _absorb_all,
             additions=[addition for _, addition in group.additions],
             ends=settled.ends if settled else (),
+            ttls={addition.extraction: job.ttl_seconds for job, addition in group.additions},
             now=stamp(services.clock.now()),
         )
         memory, effects = services.memories.update(owner.memory(path), change)
@@ -233,7 +242,12 @@ Absorbed = tuple[Memory | None, dict[str, Effect]]
 
 
 def _absorb_all(
-    memory: Memory | None, *, additions: Iterable[Addition], ends: Ends, now: str
+    memory: Memory | None,
+    *,
+    additions: Iterable[Addition],
+    ends: Ends,
+    ttls: Mapping[str, int | None],
+    now: str,
 ) -> Change[Memory, Absorbed]:
     """Everything absorbed in one go. A file that gains nothing stays as it is, an expired one too."""
     start = current = revived(memory, now)
@@ -247,6 +261,7 @@ def _absorb_all(
         effects[addition.extraction] = Effect(shown, after, failed)
     if current is start:
         return Change(None, (memory, effects))
+    current = renewed(memory, current, ttls, now)
     return Change(current, (current, effects), written("merge", memory))
 
 

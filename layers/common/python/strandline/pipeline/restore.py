@@ -26,7 +26,7 @@ from strandline.pipeline.catalogue import index_messages, reindex
 from strandline.pipeline.commit import extract_request
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.library import Library
-from strandline.storage.layout import ROOT, User, layers_of, memory_path, session_of_head, user_of
+from strandline.storage.layout import ROOT, User, layers_of, memory_path, session_of_head, user_of, user_ref
 from strandline.storage.log import ref
 from strandline.storage.records import Due
 
@@ -71,7 +71,16 @@ def run_restore(services: Library, prefix: str = f"{ROOT}/") -> Mapping[str, int
                 done.users.setdefault(user_of(session), Kept()).sessions.append(session.session_id)
     for owner, kept in done.users.items():
         done.indexes += _indexes(services, owner, kept)
+        _watch_expiry(services, owner)
     return done.counts()
+
+
+def _watch_expiry(services: Library, owner: User) -> None:
+    """The markers by which the sweep finds what has expired."""
+    found = services.indexes.read(owner.index("memories"))
+    for path, row in found.value.files.items() if found else ():
+        if row.get("expires_at"):
+            services.due.put(Due(row["expires_at"], "expire", user_ref(owner), path=path))
 
 
 def _session(services: Library, key: str, done: Restored, now: datetime) -> Head | None:

@@ -17,6 +17,8 @@ on crash       a marker is put at its new time before it is removed from the old
     bury     session lives    → it was not deleted after all: left alone, marker removed
              deleted          → EraseRequested, now and a day after, when nothing late can land any more and the
                                 gravestone may go; looked at until it has gone, then the marker is removed
+    expire   expired          → the memory is deleted; marker removed
+             renewed          → marker moved to when it expires now; one that is gone, or stays for ever: removed
     erase    going on         → EraseRequested again, look again later
              over             → marker removed
 
@@ -32,26 +34,30 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain.contracts import EraseRequested, ExtractRequested
-from strandline.domain.errors import Unavailable
+from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
 from strandline.domain.events import Happening
+from strandline.domain.expiry import expired
 from strandline.domain.failure import kind_of
+from strandline.domain.memory import Memory
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import parse, stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import tell
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.commit import extract_request, request_extract
+from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import announce_commit
 from strandline.pipeline.idle import look_at_request, look_at_session, silent
 from strandline.pipeline.library import Library
 from strandline.pipeline.links import follow
-from strandline.pipeline.memory import edit_seen
+from strandline.pipeline.memory import Deletion, delete, edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import Item, StoreError
 from strandline.storage.layout import head_key, user_of
 from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
+BY_EXPIRY = Deletion(by="expiry")
 COUNTS = ("due", "committed", "moved", "healed", "failed")
 
 log = logging.getLogger(__name__)
@@ -209,10 +215,31 @@ def _reindex(services: Library, due: Due, _now: datetime) -> None:
     gone = [path for path, memory in there.items() if memory is None]
     linked = [end for path in gone for end in follow(services, owner, path)]
     reindex(services, owner, [*there, *linked], base=base, known=there)
+    watch(services, owner, there, None)
     happening = edit_seen(due, there.get(due.path))
     if happening is not None:
         _tell(services, happening)
     services.due.remove(due)
+
+
+def _expire(services: Library, due: Due, now: datetime) -> str | None:
+    owner = user_of(due.session)
+    there = read_file(services, owner, due.path)
+    if there is not None and expired(there.expires_at, stamp(now)):
+        with suppress(FailedPrecondition, NotFound):  # renewed, or gone, a moment ago
+            delete(services, owner, due.path, partial(_over, now=stamp(now)), deletion=BY_EXPIRY)
+        there = read_file(services, owner, due.path)
+    if there is not None and there.expires_at is not None:
+        services.due.move(due, replace(due, at=there.expires_at))
+        return "moved"
+    services.due.remove(due)
+    return None
+
+
+def _over(memory: Memory | None, *, now: str) -> None:
+    """A guard that lets nothing be deleted but what has expired."""
+    if memory is None or not expired(memory.expires_at, now):
+        raise FailedPrecondition("the memory has been renewed")
 
 
 def _announce(services: Library, due: Due, _now: datetime) -> None:
@@ -236,4 +263,5 @@ _LOOKS: Mapping[str, Callable[[Library, Due, datetime], str | None]] = {
     "bury": _bury,
     "reindex": _reindex,
     "erase": _erase,
+    "expire": _expire,
 }

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.memory import Author, Line, Memory
 from strandline.domain.times import stamp
 from strandline.domain.topic import TYPES, Topic, is_topic, one_line
@@ -27,7 +28,6 @@ _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MAX_TITLE_CHARS = 200
 MAX_DESCRIPTION_CHARS = 1_000
 MAX_SUMMARY_CHARS = 500
-MAX_TTL_SECONDS = 3_660 * 86_400
 FIELDS = frozenset(
     "id type title path peer version created_at updated_at expires_at ttl_seconds deleted_at flags sources applied"
     " edits follows replaced_by".split()

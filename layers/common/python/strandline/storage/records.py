@@ -254,7 +254,7 @@ def leases(user: User) -> str:
     return f"LEASES#{_owner(user)}"
 
 
-Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle"]
+Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle", "expire"]
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,9 @@ class Due:
     """Something to look at: a pending archive (`heal`), a commit that was asked for (`commit`), a session with live
     messages (`idle`; `mark` is what its head calls the marker), what is left of a deleted session (`bury`), an event
     that the bus may not have (`announce`), memories whose index entries may be behind (`reindex`; `path` names one a
-    line, of an edit just one, and `event` is what to tell of it), or the erasure of a user or an account (`erase`). Of
-    the latter three the session is empty, of an account the user too. `event` is a Happening as a dict, and may name
+    line, of an edit just one, and `event` is what to tell of it), the erasure of a user or an account (`erase`), or a
+    memory that may have expired (`expire`; `path` names it). Of the latter four the session is empty, of an account the
+    user too. `event` is a Happening as a dict, and may name
     who has put the marker, so that nobody removes another's. `since` is when the marker was first put."""
 
     at: str

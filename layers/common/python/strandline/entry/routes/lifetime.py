@@ -6,8 +6,9 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.times import stamp
-from strandline.storage.markdown import MAX_TTL_SECONDS, Edit
+from strandline.storage.markdown import Edit
 
 
 class Lifetime(BaseModel):
