@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
@@ -116,22 +116,14 @@ class RealClock:
 
 def library(store: Directory, *, vectors: bool) -> Library:
     """A function that has just started."""
-    never: Any = None
-    ports = Ports(
-        objects=lambda: store,  # type: ignore[arg-type, return-value]
-        items=never,
-        commit_queue=never,
-        extract_queue=never,
-        merge_queue=never,
-        erase_queue=never,
-        bus=never,
-        model=never,
-        tokens=never,
-        clock=RealClock(),
-        ids=FakeIds(),
-        embedder=Numbers if vectors else None,
-    )
-    return Library(ports, Rules())
+    given: dict[str, Any] = {
+        **dict.fromkeys(each.name for each in fields(Ports)),
+        "objects": lambda: store,
+        "clock": RealClock(),
+        "ids": FakeIds(),
+        "embedder": Numbers if vectors else None,
+    }
+    return Library(Ports(**given), Rules())
 
 
 # ---- what is stored --------------------------------------------------------------------------------------------
