@@ -206,7 +206,7 @@ def test_a_repeated_merge_writes_nothing(world: World) -> None:  # B-B16
     assert world.objects.bytes["put"] - bytes_before == 0
 
 
-def test_a_cold_search_is_one_get_a_warm_one_moves_no_body(world: World) -> None:
+def test_a_search_reads_both_indexes_and_a_warm_one_moves_no_body(world: World) -> None:
     world.remember("s", "tea: I like tea")
     service = world.services()
 
@@ -214,7 +214,7 @@ def test_a_cold_search_is_one_get_a_warm_one_moves_no_body(world: World) -> None
     read = world.objects.bytes["get"]
     _, again = counted(world, lambda: run_search(service, ALICE, Query("tea")))
 
-    assert cold == again == {"objects.get": 1}
+    assert cold == again == {"objects.get": 2}
     assert world.objects.bytes["get"] == read
 
 

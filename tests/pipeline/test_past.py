@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -44,7 +45,12 @@ class Seen:
 
 
 def hits(found: list[Any]) -> list[Any]:
-    return [(hit.document.id, hit.document.text, hit.score) for hit in found]
+    """What is found and how it counts by its words; what the messages of now add is not of that time."""
+    own = {hit.document.id: hit.score - hit.explain.get("said", 0.0) for hit in found}
+    return sorted(
+        ((hit.document.id, hit.document.text, pytest.approx(own[hit.document.id])) for hit in found),
+        key=itemgetter(0),
+    )
 
 
 def look(world: World) -> Seen:

@@ -1,12 +1,15 @@
 """search: memory lines, or raw messages, best first.
 
-One GET of the user's index when it is cold, one conditional GET when it is warm; what a merge has written is found
-at once. Where an embedder is configured, the same again for the vectors, one question to the model, and words and
+One conditional GET of the user's index when it is warm, and one of the message index; what a merge has written is
+found at once. Where an embedder is configured, the same again for the vectors, one question to the model, and words and
 likeness count together. Raw messages: archived ones of every session from the message index, live ones of the session
 that is named from its head.
+
+Of memories the best by words or likeness are looked at again (`ranking/rerank`): the messages that they cite say more
+than they do, and a query that names a person is about that person's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -14,7 +17,17 @@ from typing import Any, Literal
 from strandline.domain.address import visible
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
-from strandline.domain.ranking import Conditions, Document, Hit, Index, search_all, search_blended
+from strandline.domain.ranking import (
+    Conditions,
+    Document,
+    Hit,
+    Index,
+    reranked,
+    scores_of_turns,
+    search_all,
+    search_blended,
+    spread,
+)
 from strandline.domain.times import stamp
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.documents import message_documents, message_group
@@ -24,6 +37,9 @@ from strandline.pipeline.past import Past, catalogue_at
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
 from strandline.storage.log import ref
+
+POOL = 200
+"""How many of the best by words or likeness are looked at again, and how many messages speak for them."""
 
 FILTERS = ("type", "peer", "session_id", "role", "peer_id", "archive")
 
@@ -55,7 +71,7 @@ def within(path: str, directory: str) -> bool:
 class Query:
     """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive. With
     `as_of` memories are searched as they were at that time. What held no longer at `until`, or now, is found only where
-    `superseded` asks for it."""
+    `superseded` asks for it. With `spread` a memory line that cites only what better ones cite too counts half."""
 
     text: str
     context_type: Literal["memory", "message"] = "memory"
@@ -67,6 +83,7 @@ class Query:
     until: str | None = None
     as_of: datetime | None = None
     superseded: bool = False
+    spread: bool = True
     filters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -89,11 +106,32 @@ def search_past(services: Library, owner: User, query: Query) -> tuple[list[Hit]
     stored = past.catalogue.index
     indexes = [stored, *(_unindexed(services, owner, query, stored) if kind == "messages" else ())]
     now = stamp(query.as_of or services.clock.now())
-    conditions = Conditions(query.limit, _accept(query), now, query.score_threshold)
     likeness = alike(services, owner, kind, query.text)
+
+    conditions = Conditions(query.limit, _accept(query), now, query.score_threshold)
+    if kind == "memories":
+        conditions = Conditions(max(POOL, query.limit), conditions.accept, now)
     if likeness:
-        return search_blended(indexes, query.text, likeness, conditions), len(past.not_kept)
-    return search_all(indexes, query.text, conditions), len(past.not_kept)
+        hits = search_blended(indexes, query.text, likeness, conditions)
+    else:
+        hits = search_all(indexes, query.text, conditions)
+    if kind == "memories":
+        hits = _looked_at_again(services, owner, query, hits)
+    return hits, len(past.not_kept)
+
+
+def _looked_at_again(services: Library, owner: User, query: Query, pool: Sequence[Hit]) -> list[Hit]:
+    """The best memory lines by everything that speaks for them."""
+    turns = _turns(services, owner, query) if pool and query.as_of is None else None
+    hits = reranked(pool, query.text, turns)
+    shown = spread(hits) if query.spread else hits
+    return [hit for hit in shown if hit.score >= (query.score_threshold or 0.0)][: query.limit]
+
+
+def _turns(services: Library, owner: User, query: Query) -> Mapping[tuple[str, int], float]:
+    """The messages that the query finds by their words."""
+    messages = _catalogue(services, owner, "messages", None).catalogue.index
+    return scores_of_turns(search_all([messages], query.text, Conditions(POOL)))
 
 
 def _catalogue(services: Library, owner: User, kind: str, as_of: datetime | None) -> Past:

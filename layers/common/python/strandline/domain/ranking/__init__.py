@@ -9,6 +9,7 @@ from strandline.domain.ranking.blend import search_blended
 from strandline.domain.ranking.document import Document, Scalar
 from strandline.domain.ranking.encoding import SCHEMA, UnreadableIndex, decode_segment, encode_segment
 from strandline.domain.ranking.index import Index, search_all
+from strandline.domain.ranking.rerank import reranked, scores_of_turns, spread
 from strandline.domain.ranking.search import Conditions, Hit
 from strandline.domain.ranking.segment import Segment, empty
 
@@ -25,6 +26,9 @@ __all__ = [
     "decode_segment",
     "empty",
     "encode_segment",
+    "reranked",
+    "scores_of_turns",
     "search_all",
     "search_blended",
+    "spread",
 ]

@@ -15,11 +15,13 @@ from strandline.domain.ranking.view import View
 
 @dataclass(frozen=True)
 class Hit:
-    """A found document. `explain` says what each term of the query added; the score is their sum, always positive."""
+    """A found document. `explain` says what each term of the query added; the score is their sum, always positive.
+    `greatest` is the score of the best of all documents, whatever the conditions."""
 
     document: Document
     score: float
     explain: Mapping[str, float]
+    greatest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,14 @@ def best(
         raise ValueError("limit must not be negative")
     acceptable = acceptance(conditions)
     hits: list[Hit] = []
+    greatest = 0.0
     for score, places in _best_first(scores, conditions.score_threshold or 0.0):
         if len(hits) >= conditions.limit:
             break
+        greatest = greatest or score
         found = ((parts[part].document(number), part, number) for part, number in places)
         ranked = sorted((x for x in found if acceptable(x[0])), key=lambda x: (x[0].id, x[0].group))
-        hits += (Hit(document, score, explain(part, number, score)) for document, part, number in ranked)
+        hits += [Hit(document, score, explain(part, n, score), greatest) for document, part, n in ranked]
     return hits[: conditions.limit]
 
 
