@@ -20,6 +20,7 @@ from strandline_sdk.model import (
     JournalEntry,
     Memory,
     Message,
+    Rebuild,
     Revision,
     RolledBack,
     Session,
@@ -236,6 +237,39 @@ class Client(Connection):
         """Makes every memory what it was at that time."""
         body = {"since": since, "dry_run": dry_run}
         return cast(RolledBack, self._rolled_back("/memories/rollback", body))
+
+    # ---- memories made again -----------------------------------------------------------------------------
+
+    def begin_rebuild(self, *, again: bool = False, session_id: str | None = None) -> Rebuild:
+        """Begins to make the memories again from the archives, all or those of a session, beside those that are there;
+        `again`: extracted once more."""
+        body = given({"again": again, "session_id": session_id})
+        return cast(Rebuild, self._write("POST", "/rebuilds", body))
+
+    def preview_extraction(self, session_id: str) -> Rebuild:
+        """Begins to look what an extraction of a session would bring, also of what is not committed yet."""
+        return cast(Rebuild, self._write("POST", session_path(session_id, "/extract"), {"dry_run": True}))
+
+    def rebuild(self, rebuild_id: str) -> Rebuild:
+        """How far a rebuild is."""
+        return cast(Rebuild, self._get(f"/rebuilds/{segment(rebuild_id)}"))
+
+    def continue_rebuild(self, rebuild_id: str) -> Rebuild:
+        """Goes on with a rebuild for some seconds."""
+        return cast(Rebuild, self._write("POST", f"/rebuilds/{segment(rebuild_id)}/continue", {}))
+
+    def wait_for_rebuild(self, rebuild_id: str, *, timeout: float = 600.0) -> Rebuild:
+        """Goes on with a rebuild until it is ready. Raises TimeoutError after `timeout` seconds: go on later."""
+        pauses = self._pauses(timeout)
+        while (at := self.continue_rebuild(rebuild_id))["status"] not in ("ready", "promoted"):
+            if not next(pauses):
+                raise TimeoutError(f"rebuild {rebuild_id} is still {at['status']} after {timeout:g} s")
+        return at
+
+    def promote_rebuild(self, rebuild_id: str, *, dry_run: bool = False) -> RolledBack:
+        """Makes the memories what was rebuilt; a dry run shows the difference."""
+        path = f"/rebuilds/{segment(rebuild_id)}/promote"
+        return cast(RolledBack, self._rolled_back(path, {"dry_run": dry_run}))
 
     def find(self, query: str, **options: Unpack[FindOptions]) -> Found:
         """Searches memories, or messages with `context_type="message"`; best first."""

@@ -309,3 +309,14 @@ class RolledBack(TypedDict):
 
     changed: list[ChangedMemory]
     conflicts: list[dict[str, Any]]
+
+
+class Rebuild(TypedDict, total=False):
+    """How far a rebuild is: `finding`, `extracting`, `merging`, `ready` or `promoted`."""
+
+    rebuild_id: Required[str]
+    status: Required[str]
+    again: bool
+    session_id: str | None
+    sessions: dict[str, int]
+    archives: dict[str, int]

@@ -38,7 +38,11 @@ FUNCTIONS = {
     "sweep": "SweepFunction",
 }
 STATUS = dict.fromkeys(  # there is nothing of that id yet
-    ("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"), 404
+    (
+        *("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"),
+        *("api_rebuild_look", "api_rebuild_continue", "api_rebuild_promote"),
+    ),
+    404,
 )
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # Powertools leaves the page's files open
 OUT: dict[str, type[BaseModel]] = {f"bus.{model.__name__}.v1": model for model in get_args(Event)}

@@ -176,6 +176,12 @@ def change(made: Deployment) -> None:
     made.ask("DELETE", f"/memories/{path}")
     assert made.ask("GET", f"/memories/{path}?as_of={before}")["version"] == 1
     assert made.ask("GET", f"/memories?as_of={before}")
+    assert made.ask("POST", f"/memories/{path}/rollback", {"version": 1})["change"] == "added"
+    made.ask("POST", "/sessions/s/rollback", {"dry_run": True})
+    rebuild = made.ask("POST", "/rebuilds", {"again": True})["rebuild_id"]
+    while made.ask("POST", f"/rebuilds/{rebuild}/continue", {})["status"] != "ready":
+        made.deliver()
+    made.ask("POST", f"/rebuilds/{rebuild}/promote", {})
     made.ask("DELETE", "/sessions/s")
 
 

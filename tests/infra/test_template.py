@@ -237,14 +237,14 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
 
 
 def test_only_merge_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) -> None:
-    """Whoever may write outside of sessions, indexes, journals and kept answers is listed here."""
+    """Whoever may write outside of sessions, indexes, journals, rebuilds and kept answers is listed here."""
     elsewhere = {
         name
         for name, function in functions.items()
         for statement in statements(function)
         if "s3:PutObject" in statement["Action"]
         and any(
-            not re.search(r"/(sessions|index|journal|replays)/", str(each))
+            not re.search(r"/(sessions|index|journal|replays|rebuilds)/", str(each))
             for each in listed(statement["Resource"])
         )
     }

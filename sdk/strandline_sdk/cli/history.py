@@ -83,10 +83,11 @@ def rollback(settings: Settings, /, path: str | None, dry_run: bool, **wanted: A
             done = client.rollback_session(session, dry_run=dry_run)
         else:
             done = client.rollback_since(since, dry_run=dry_run)
-    emit(done, _rolled_back(done, dry_run=dry_run))
+    emit(done, rolled_back(done, dry_run=dry_run))
 
 
-def _rolled_back(done: RolledBack, *, dry_run: bool) -> Iterator[str]:
+def rolled_back(done: RolledBack, *, dry_run: bool) -> Iterator[str]:
+    """What was changed, or would be, and what was left, for people."""
     for each in done["changed"]:
         yield from _changed(each, dry_run=dry_run)
     for left in done["conflicts"]:

@@ -252,6 +252,11 @@ class FakeService(httpx.BaseTransport):
         more = {} if wanted.get("cursor") else {"next_cursor": "more"}
         return 200, {"status": "ok", "result": result, **more}
 
+    def _rebuild(self, request: httpx.Request, *_: str) -> Answer:
+        """What a test says that a rebuild is."""
+        self.asked.append(json.loads(request.content))
+        return ok(self.past["rebuild"])
+
     def _memory(self, request: httpx.Request, path: str) -> Answer:
         found = next((m for m in self.memories if m["path"] == path), None)
         if found is None and request.method != "PUT":
@@ -325,6 +330,10 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/memories/(.+\\.md)/(history|blame)", FakeService._past),
     ("POST", "/memories/(.+\\.md)/(rollback)", FakeService._past),
     ("POST", "/memories/rollback", FakeService._rollback),
+    ("POST", "/rebuilds", FakeService._rebuild),
+    ("POST", "/rebuilds/([^/]+)/continue", FakeService._rebuild),
+    ("POST", "/rebuilds/([^/]+)/promote", FakeService._rollback),
+    ("POST", "/sessions/([^/]+)/extract", FakeService._rebuild),
     ("POST", "/sessions/([^/]+)/rollback", FakeService._rollback),
     ("GET", "/memories/(.+)", FakeService._memory),
     ("GET", "/content/read", FakeService._file),

@@ -140,3 +140,42 @@ def test_memories_of_an_earlier_time(service: FakeService) -> None:
         {"version": "1"},
     ]
     assert run(service, "memories", "cat", "a.md", "--version", "1", "--as-of", "x").exit_code == 2
+
+
+REBUILD = {
+    "rebuild_id": "r1",
+    "status": "ready",
+    "archives": {"total": 3, "merged": 3, "failed": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begun"),
+    [
+        (["--again"], ("/rebuilds", {"again": True})),
+        (["--session", "s"], ("/rebuilds", {"again": False, "session_id": "s"})),
+        (["--session", "s", "--live"], ("/sessions/s/extract", {"dry_run": True})),
+        (["--resume", "r1"], None),
+    ],
+)
+def test_a_rebuild_is_begun_and_compared(past: FakeService, arguments: list[str], begun: Any) -> None:
+    past.past["rebuild"] = REBUILD
+    result = run(past, "rebuild", *arguments)
+    assert result.stdout == (
+        "rebuild r1: 3 archives, 1 could not be extracted again\n"
+        + ("updated profile.md\n--- before\n+++ after\n@@ -1 +1 @@\n-two\n+one\n" * 2)
+        + "left profile.md: edited mine\n" * 2
+        + "2 memories would be changed\n"
+    )
+    paths = past.paths("POST")
+    assert paths[-3:] == ["/api/v1/rebuilds/r1/continue", *["/api/v1/rebuilds/r1/promote"] * 2]
+    if begun:
+        assert (paths[0], past.asked[0]) == (f"/api/v1{begun[0]}", begun[1])
+
+
+def test_a_rebuild_is_promoted(past: FakeService) -> None:
+    past.past["rebuild"] = REBUILD
+    assert run(past, "rebuild", "--promote").stdout.endswith("2 memories changed\n")
+    assert past.asked[-1]["dry_run"] is False
+    assert run(past, "rebuild", "--live", "--session", "s", "--promote").exit_code == 2
+    assert run(past, "rebuild", "--live").exit_code == 2

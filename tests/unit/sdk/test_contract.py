@@ -46,6 +46,11 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "memory": lambda c: c.memory("a/b.md", as_of="2026-01-01T00:00:00Z", version=1),
     "memory_history": lambda c: list(c.memory_history("a/b.md")),
     "memory_blame": lambda c: list(c.memory_blame("a/b.md")),
+    "begin_rebuild": lambda c: c.begin_rebuild(again=True, session_id="a"),
+    "preview_extraction": lambda c: c.preview_extraction("a"),
+    "rebuild": lambda c: c.rebuild("r"),
+    "continue_rebuild": lambda c: c.continue_rebuild("r"),
+    "promote_rebuild": lambda c: c.promote_rebuild("r", dry_run=True),
     "rollback_memory": lambda c: c.rollback_memory("a/b.md", 1, dry_run=True, if_match="x"),
     "rollback_session": lambda c: c.rollback_session("a", dry_run=True),
     "rollback_since": lambda c: c.rollback_since("2026-01-01T00:00:00Z", dry_run=True),
@@ -68,7 +73,7 @@ def asked(call: Callable[[Client], object]) -> httpx.Request:
     def answer(request: httpx.Request) -> httpx.Response:
         found.append(request)
         one = {"versions": [], "lines": [], "changed": [], "conflicts": []}
-        pages = ("/history", "/blame", "/rollback")
+        pages = ("/history", "/blame", "/rollback", "/promote")
         result = one if request.url.path.endswith(pages) else []
         return httpx.Response(200, json={"status": "ok", "result": result})
 
@@ -105,7 +110,14 @@ def fields(schema: Any) -> set[str]:
 
 
 def test_every_public_method_is_held_against_the_api() -> None:
-    others = {"acting_for", "close", "wait_for_task", "wait_for_tasks", "wait_for_archives"}
+    others = {
+        "acting_for",
+        "close",
+        "wait_for_task",
+        "wait_for_tasks",
+        "wait_for_archives",
+        "wait_for_rebuild",
+    }
     methods = {
         name for name in vars(Client).keys() | vars(Client.__base__).keys() if not name.startswith("_")
     }

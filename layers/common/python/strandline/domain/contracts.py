@@ -56,7 +56,8 @@ class CommitRequested(BaseModel):
 
 
 class ExtractRequested(BaseModel):
-    """Extract memories from one archive."""
+    """Extract memories from one archive. For a `rebuild`, named by its id, they are only noted, and its messages may be
+    live yet."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,6 +68,7 @@ class ExtractRequested(BaseModel):
     first: int = Field(ge=1, description="seq of the archive's first message")
     last: int = Field(ge=1, description="seq of its last message")
     task_id: str
+    rebuild: str = ""
 
 
 class MergeRequested(BaseModel):

@@ -97,6 +97,15 @@ def relinked(memory: Memory, links: Iterable[Link]) -> Memory:
     return memory if changed.links == memory.links else _settled(changed, *read_lines(memory.body))
 
 
+def made_of(memory: Memory, lines: Iterable[Line]) -> Memory | None:
+    """The memory with exactly these lines, beside its owner's own text; None when there is nothing of either."""
+    _, own = read_lines(memory.body)
+    rest = list(lines)
+    if not rest and not memory.values and not any(text.strip() for text in own[1:]):
+        return None
+    return _settled(memory, rest, own)
+
+
 def _settled(memory: Memory, lines: Iterable[Line], own: Sequence[str]) -> Memory:
     """The memory with these lines, its body written anew: its owner's own text first."""
     settled, _ = settle(lines, memory.patches)

@@ -17,10 +17,11 @@ from strandline.domain.merging import Addition, without
 @dataclass(frozen=True)
 class Kept:
     """Something that an extraction said and that is left as it is: `edited`, somebody has changed the line since;
-    `adopted`, the owner has made it text of their own; `superseded`, a value has been set anew by another."""
+    `adopted`, the owner has made it text of their own; `superseded`, a value has been set anew by another; `deleted`,
+    its memory was deleted."""
 
     text: str
-    reason: Literal["edited", "adopted", "superseded"]
+    reason: Literal["edited", "adopted", "superseded", "deleted"]
 
 
 def restored(current: Memory | None, target: Memory | None, now: str) -> Memory | None:

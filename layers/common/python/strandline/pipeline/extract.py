@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from strandline.domain.admission import check
 from strandline.domain.candidates import Candidates, Rejected
-from strandline.domain.contracts import ExtractRequested, MergeRequested
+from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
 from strandline.domain.extraction import Extraction, ToolCall, Transcript, Turn
@@ -38,7 +38,7 @@ from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
-from strandline.storage.layout import Life, head_key
+from strandline.storage.layout import Life, Rebuild, head_key, user_of
 from strandline.storage.once import fetch, write_once
 
 
@@ -49,6 +49,8 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     Raises ExtractionFailed when there is no valid extraction, Unavailable when a store did not answer. An archive
     whose session was deleted meanwhile is passed over in silence, and so is one whose task was cancelled.
     """
+    if request.rebuild:
+        return _extract_anew(services, request)
     life = Life(request.session)
     candidates = read_candidates(services, life, request.archive)
     if candidates is None:
@@ -81,6 +83,20 @@ def read_candidates(services: Services, life: Life, number: int) -> Candidates |
         raise ExtractionFailed(
             "the archive's candidates cannot be read", final=True
         ) from None  # it would quote them
+
+
+def first_candidates(services: Services, whose: SessionRef, number: int) -> Candidates | None:
+    """The archive's own candidates; None also when they cannot be read."""
+    try:
+        return read_candidates(services, Life(whose), number)
+    except ExtractionFailed:
+        return None
+
+
+def candidates_anew(services: Services, place: Rebuild, whose: SessionRef, number: int) -> Candidates | None:
+    """What the archive says in that rebuild; None when it has not been extracted there."""
+    body = fetch(services.objects, place.candidates(whose, number))
+    return None if body is None else Candidates.model_validate_json(body)
 
 
 def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:
@@ -116,10 +132,40 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
     """The candidates, stored; None when a part of the archive is still to be read."""
     with suppress(StoreError):
         services.tasks.running(request.session, request.task_id, stage="extract", attempts=attempt)
+    candidates = _proposed(services, request, head)
+    return candidates and _keep(services, request, candidates)
+
+
+def _extract_anew(services: Services, request: ExtractRequested) -> Candidates | None:
+    """Extracts one archive for a rebuild, once, and keeps with that what came of it. Nothing is passed on."""
+    place = Rebuild(user_of(request.session), request.rebuild)
+    key = place.candidates(request.session, request.archive)
+    head = living_head(services, request) if fetch(services.objects, key) is None else None
+    if head is None:
+        return None
+    candidates = _proposed(services, request, head)
+    if candidates is None:
+        _go_on_later(services, request)
+        return None
+    kept = candidates.model_copy(update={"abstract": "", "overview": ""})  # those are the session's own
+    write_once(services.objects, key, kept.model_dump_json(indent=1).encode())
+    return candidates
+
+
+def _messages(services: Services, request: ExtractRequested, head: Head) -> list[bytes]:
+    """The messages of the archive; for a rebuild also those that would be its own, were it made now."""
     with answered():
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
+        if lines is None and request.rebuild and request.archive == head.commit_count + 1:
+            lines = services.log.live(head, request.first, request.last)
     if lines is None:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
+    return lines
+
+
+def _proposed(services: Services, request: ExtractRequested, head: Head) -> Candidates | None:
+    """What the archive says; None when a part of it is still to be read."""
+    lines = _messages(services, request, head)
     session_id = request.session.session_id
     turns = tuple(transcribe(map(read_line, lines)))
     policy = MemoryPolicy.model_validate(head.memory_policy or {})
@@ -130,8 +176,7 @@ def _extract(services: Services, request: ExtractRequested, head: Head, attempt:
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
-    candidates = check(extraction, transcript, policy, identity)
-    return _keep(services, request, _versioned(candidates, own, request))
+    return _versioned(check(extraction, transcript, policy, identity), own, request)
 
 
 def _versioned(candidates: Candidates, own: Pinned, request: ExtractRequested) -> Candidates:

@@ -14,6 +14,7 @@ from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.layered import LayeredDocuments
 from strandline.storage.markdown import MemoryCodec
+from strandline.storage.rebuilds import Rebuilding, RebuildingCodec
 from strandline.storage.revisions import Revisions
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
 from strandline.storage.vectors import Rows, Vectors, VectorsCodec
@@ -27,6 +28,10 @@ class Library(Services):
     @cached_property
     def memories(self) -> Documents[Memory]:
         return Documents(self.objects, MemoryCodec(), self.clock, self.ids)
+
+    @cached_property
+    def rebuilds(self) -> Documents[Rebuilding]:
+        return Documents(self.objects, RebuildingCodec(), self.clock, self.ids)
 
     @cached_property
     def revisions(self) -> Revisions:

@@ -21,7 +21,7 @@ from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, head_key
+from strandline.storage.layout import Life, Rebuild, head_key, user_of
 from strandline.storage.once import write_once
 
 if TYPE_CHECKING:  # a function loads what it uses
@@ -65,6 +65,8 @@ def _tokens(usage: "Usage | None") -> dict[str, Any] | None:
 
 def stumble(services: Services, request: Request, reason: str) -> None:
     """An attempt has come to nothing and will be made again: its owner may see why."""
+    if _of_a_rebuild(request):
+        return
     with suppress(StoreError):
         services.tasks.stumbled(request.session, request.task_id, scrub(reason)[:REASON_CHARS])
 
@@ -72,8 +74,14 @@ def stumble(services: Services, request: Request, reason: str) -> None:
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:
     """The archive has failed for good: its text stays in the context, and its task can be retried.
 
-    An archive that is done stays done, and so does its task; one that has failed already keeps its reason.
+    An archive that is done stays done, and so does its task; one that has failed already keeps its reason. Of a
+    rebuild it is only noted.
     """
+    place = _of_a_rebuild(request)
+    if place:
+        row = json.dumps({"error": scrub(reason)[:REASON_CHARS]}, ensure_ascii=False).encode()
+        write_once(services.objects, place.failed(request.session, request.archive), row)
+        return
     head = _settle(services, request, {}, reason=scrub(reason)[:REASON_CHARS])
     failed = session.find_archive(head.failed, request.archive) if head else None
     if failed is None:
@@ -82,6 +90,11 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
     cut = failed.reason or ""
     with answered():
         services.tasks.fail(request.session, request.task_id, request.archive, stage=stage, reason=cut)
+
+
+def _of_a_rebuild(request: Request) -> Rebuild | None:
+    name = request.rebuild if isinstance(request, ExtractRequested) else ""
+    return Rebuild(user_of(request.session), name) if name else None
 
 
 def report(services: Services, request: Request, failed: Archive, stage: str) -> None:

@@ -25,7 +25,7 @@ from strandline.domain.language_model.combine import joined, total
 from strandline.domain.language_model.parts import halves, span, split
 from strandline.pipeline.services import Services
 from strandline.ports import Model
-from strandline.storage.layout import Life
+from strandline.storage.layout import Life, Rebuild, user_of
 from strandline.storage.once import fetch, write_once
 
 
@@ -91,6 +91,9 @@ def _keep(services: Services, request: ExtractRequested, transcript: Transcript,
 
 
 def _key(request: ExtractRequested, transcript: Transcript) -> str:
+    if request.rebuild:
+        place = Rebuild(user_of(request.session), request.rebuild)
+        return place.part(request.session, request.archive, *span(transcript))
     return Life(request.session).part(request.archive, *span(transcript))
 
 

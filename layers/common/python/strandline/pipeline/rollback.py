@@ -19,7 +19,7 @@ from functools import partial
 from itertools import islice
 
 from strandline.domain.address import archive_id
-from strandline.domain.errors import ExtractionFailed, NotFound
+from strandline.domain.errors import NotFound
 from strandline.domain.expiry import alive
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.merging import Addition
@@ -28,12 +28,12 @@ from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.diff import no_diff
-from strandline.pipeline.extract import read_candidates
+from strandline.pipeline.extract import candidates_anew, first_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import Guard, checked
 from strandline.pipeline.past import changed_since, revision, state_at
 from strandline.pipeline.rework import Cause, Rework, Reworked, foresee, rework
-from strandline.storage.layout import Life, User
+from strandline.storage.layout import Life, Rebuild, User
 from strandline.storage.log import ref
 from strandline.storage.once import write_once
 
@@ -143,7 +143,7 @@ def rollback_session(
     for number in some:
         if not dry_run:
             _shut(services, owner, head, number)
-        for addition in _said(services, head, number):
+        for addition in _said(services, owner, head, number):
             additions.setdefault(addition.path, []).append(addition)
     left = _conflicts(services, owner, additions)
     now = stamp(services.clock.now())
@@ -162,13 +162,13 @@ def _shut(services: Library, owner: User, head: Head, number: int) -> None:
         write_once(services.objects, life.archive_file(number, "memory_diff.json"), body)
 
 
-def _said(services: Library, head: Head, number: int) -> Sequence[Addition]:
-    """What the archive's extraction said, as far as there is one."""
-    try:
-        candidates = read_candidates(services, Life(ref(head)), number)
-    except ExtractionFailed:
-        return ()
-    return tuple(candidates.additions()) if candidates else ()
+def _said(services: Library, owner: User, head: Head, number: int) -> Sequence[Addition]:
+    """What the archive's extraction said, as far as there is one, and what it said when it was promoted last."""
+    pointer = services.rebuilds.read(owner.promoted)
+    found = [first_candidates(services, ref(head), number)]
+    if pointer is not None:
+        found.append(candidates_anew(services, Rebuild(owner, pointer.value.identity), ref(head), number))
+    return [addition for candidates in found if candidates for addition in candidates.additions()]
 
 
 def _conflicts(services: Library, owner: User, additions: Mapping[str, Sequence[Addition]]) -> list[Conflict]:

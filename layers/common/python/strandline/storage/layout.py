@@ -13,6 +13,10 @@
     v1/<account>/<user>/index/<either of them>.layers/<revision>-<hash>.idx            immutable, derived
     v1/<account>/<user>/journal/head.json                                              CAS document
     v1/<account>/<user>/journal/<incarnation>/<first>.jsonl                            immutable
+    v1/<account>/<user>/rebuilds/promoted.json                                         CAS document
+    v1/<account>/<user>/rebuilds/<id>/state.json                                       CAS document
+    v1/<account>/<user>/rebuilds/<id>/{memories,base}/<path>                           CAS documents: shadow trees
+    v1/<account>/<user>/rebuilds/<id>/archives/<session>/<incarnation>/<n>/<file>      immutable
     v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
 
 Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
@@ -83,6 +87,11 @@ class User:
 
     def replay(self, name: str) -> str:
         return f"{self.prefix}replays/{encode(name)}.json"
+
+    @property
+    def promoted(self) -> str:
+        """Key of what says which rebuild was promoted last."""
+        return f"{self.prefix}rebuilds/promoted.json"
 
     @property
     def usage(self) -> str:
@@ -180,6 +189,53 @@ class Life:
         return f"{self.archive(number)}{name}"
 
 
+@dataclass(frozen=True)
+class Rebuild:
+    """One rebuild of a user's memories."""
+
+    owner: User
+    identity: str
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.owner.prefix}rebuilds/{encode(self.identity)}/"
+
+    @property
+    def state(self) -> str:
+        return f"{self.prefix}state.json"
+
+    @property
+    def memories(self) -> str:
+        return f"{self.prefix}memories/"
+
+    @property
+    def bases(self) -> str:
+        return f"{self.prefix}base/"
+
+    def memory(self, path: str) -> str:
+        """Key of a memory as it was rebuilt."""
+        return f"{self.memories}{'/'.join(map(encode, path.split('/')))}"
+
+    def base(self, path: str) -> str:
+        """Key of a memory as the extractions made it that were there before."""
+        return f"{self.bases}{'/'.join(map(encode, path.split('/')))}"
+
+    def candidates(self, session: SessionRef, number: int) -> str:
+        """Key of what an archive says when it is extracted again."""
+        return f"{self._archive(session, number)}candidates.json"
+
+    def failed(self, session: SessionRef, number: int) -> str:
+        """Key of why it could not be."""
+        return f"{self._archive(session, number)}failed.json"
+
+    def part(self, session: SessionRef, number: int, first: int, last: int) -> str:
+        return f"{self._archive(session, number)}part.{_range(first, last)}.json"
+
+    def _archive(self, session: SessionRef, number: int) -> str:
+        life = f"{encode(session.session_id)}/{encode(session.incarnation)}"
+        return f"{self.prefix}archives/{life}/{number:0{_DIGITS}d}/"
+
+
 def _range(first: int, last: int) -> str:
     return f"{first:0{_DIGITS}d}-{last:0{_DIGITS}d}"
 
@@ -198,6 +254,7 @@ _LAYER = re.compile(rf"^{ROOT}/[^/]+/[^/]+/index/[^/]+\.layers/((\d{{12,}})-[0-9
 _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _TYPE = re.compile(rf"{ROOT}/[^/]+/[^/]+/types/([^/]+)\.(yaml|json|md)")
+_SHADOW = re.compile(rf"^{ROOT}/[^/]+/[^/]+/rebuilds/[^/]+/(?:memories|base)/(.+)$")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
@@ -263,6 +320,12 @@ def declared_type(key: str) -> tuple[str, str] | None:
     """Name and form of the declaration of a memory type; None for any other key."""
     match = _TYPE.fullmatch(key)
     return (decode(match[1]), match[2]) if match else None
+
+
+def shadow_path(key: str) -> str:
+    """The path of a memory in the key of a shadow tree."""
+    match = _SHADOW.match(key)
+    return "/".join(map(decode, match[1].split("/"))) if match else ""
 
 
 def segments(path: str) -> Iterator[str]:

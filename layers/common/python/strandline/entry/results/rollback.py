@@ -26,11 +26,12 @@ class RolledBackMemory(ChangedMemory):
 
 class KeptBack(TypedDict):
     """What was left as it is. `edited`: somebody has changed the line since; `adopted`: the owner has made it text of
-    their own; `superseded`: another has set the value anew; `not_kept`: the bucket does not know what it was."""
+    their own; `superseded`: another has set the value anew; `deleted`: its memory was deleted; `not_kept`: the bucket
+    does not know what it was."""
 
     path: str
     uri: str
-    reason: Literal["edited", "adopted", "superseded", "not_kept"]
+    reason: Literal["edited", "adopted", "superseded", "deleted", "not_kept"]
     text: str | None
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from aws_lambda_powertools.event_handler.api_gateway import Router
 
 from strandline.domain.address import visible
-from strandline.domain.errors import InvalidArgument
+from strandline.domain.errors import InvalidArgument, PermissionDenied
 from strandline.domain.times import parse, stamp
 from strandline.entry import identity
 from strandline.entry.identity import caller, identifier, identify, named
@@ -42,6 +42,13 @@ def asker(router: Router) -> User:
     """Whose key the request came with, whoever it acts as."""
     known = caller(router.current_event.raw_event)
     return User(known.account_id, known.user_id)
+
+
+def itself(router: Router) -> User:
+    """The user, acting as itself. Raises PermissionDenied: a peer sees a part of what would be changed."""
+    if acting_peer(router) is not None:
+        raise PermissionDenied("memories of all peers are changed together: act as the user itself")
+    return owner(router)
 
 
 def account(router: Router) -> str:

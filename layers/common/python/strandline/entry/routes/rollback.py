@@ -5,15 +5,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.address import memory_uri
-from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, PermissionDenied
+from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument
 from strandline.domain.message import MAX_ANSWER_BYTES, Moment
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.rollback import RolledBack as Shown
 from strandline.entry.results.rollback import RolledBackMemory
 from strandline.entry.routes.asking import (
-    acting_peer,
     guard,
+    itself,
     new_router,
     owner,
     past,
@@ -79,7 +79,7 @@ def since(body: Since) -> Answer:
     """Every memory becomes what it was at a time, edits and deletions by hand included. A page undoes the changes of at
     most 100 memories; `next_cursor` goes on. Memories of which it is not known any more what they were are listed as
     conflicts and stay."""
-    whose = _self()
+    whose = itself(router)
     known = library()
     moment = past(body.since, known.clock)
     if moment is None:
@@ -87,7 +87,7 @@ def since(body: Since) -> Answer:
     place = f"rollback/{body.dry_run}/{moment.isoformat()}"
     after = unseal(body.cursor, whose, place) or ""
     done = rollback_since(known, whose, moment, after=after, dry_run=body.dry_run)
-    return ok(_shown(whose, done, body), known.clock, next_cursor=seal(done.next, whose, place))
+    return ok(shown(whose, done, body), known.clock, next_cursor=seal(done.next, whose, place))
 
 
 @router.post("/api/v1/sessions/<session_id>/rollback")
@@ -96,24 +96,17 @@ def session(session_id: str, body: Everything | None = None) -> Answer:
     """What a session's archives said is taken out of the memories; what other sessions and the owner said stays. Lines
     that somebody has changed since are listed as conflicts and stay, too. No redelivery and no retry brings it back. A
     page takes 20 archives."""
-    whose = _self()
+    whose = itself(router)
     known = library()
     wanted = body or Everything()
     name = session_of(session_id)
     place = f"rollback/{wanted.dry_run}/{name}"
     after = int(unseal(wanted.cursor, whose, place) or 0)
     done = rollback_session(known, whose, name, after=after, dry_run=wanted.dry_run)
-    return ok(_shown(whose, done, wanted), known.clock, next_cursor=seal(done.next, whose, place))
+    return ok(shown(whose, done, wanted), known.clock, next_cursor=seal(done.next, whose, place))
 
 
-def _self() -> User:
-    """The user, acting as itself. Raises PermissionDenied: a peer sees a part of what would be changed."""
-    if acting_peer(router) is not None:
-        raise PermissionDenied("memories of all peers are rolled back together: act as the user itself")
-    return owner(router)
-
-
-def _shown(whose: User, done: RolledBack, wanted: Everything) -> Answer:
+def shown(whose: User, done: RolledBack, wanted: Everything) -> Answer:
     rows: list[Answer] = []
     room = MAX_ANSWER_BYTES
     for each in done.changed:

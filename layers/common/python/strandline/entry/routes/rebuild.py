@@ -1,0 +1,96 @@
+"""Memories made again from the archives, compared and promoted; and what an extraction would bring."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
+from strandline.domain.message import Identifier
+from strandline.entry.answers import answers
+from strandline.entry.http import ok
+from strandline.entry.results.rebuild import Rebuild as Shown
+from strandline.entry.results.rollback import RolledBack
+from strandline.entry.routes.asking import itself, new_router, path_of, seal, session_of, unseal
+from strandline.entry.routes.rollback import Everything, shown
+from strandline.entry.wiring import library
+from strandline.pipeline.rebuild import Wanted, begin, go_on, look, promote
+from strandline.storage.rebuilds import Rebuilding
+
+router = new_router()
+
+Answer = dict[str, Any]
+
+
+class BeginRebuild(BaseModel):
+    """Of all sessions, or of one. `again`: what the archives say is extracted once more, as after a change of the model
+    or of its instructions; otherwise what was extracted is merged once more."""
+
+    again: bool = False
+    session_id: Identifier | None = None
+
+
+class ExtractSession(BaseModel):
+    """Only as a dry run: an extraction itself follows a commit, and one more of what is archived is a rebuild."""
+
+    dry_run: bool = False
+
+
+@router.post("/api/v1/rebuilds")
+@answers(Shown, Conflict, Aborted, NotFound)
+def begin_rebuilds(body: BeginRebuild | None = None) -> Answer:
+    """Begins to make the memories again, beside those that are there. It goes on by POST …/continue."""
+    whose, wanted = itself(router), body or BeginRebuild()
+    return _answer(begin(library(), whose, Wanted(wanted.again, wanted.session_id)))
+
+
+@router.post("/api/v1/sessions/<session_id>/extract")
+@answers(Shown, Conflict, Aborted)
+def extract(session_id: str, body: ExtractSession | None = None) -> Answer:
+    """What an extraction of this session would bring now, of its archives as of what is live: a rebuild of the session
+    alone, which is compared, and never promoted. It goes on by POST /rebuilds/{id}/continue."""
+    if body is None or not body.dry_run:
+        raise InvalidArgument("dry_run: must be true; an extraction follows a commit by itself")
+    wanted = Wanted(again=True, only=session_of(session_id), live=True)
+    return _answer(begin(library(), itself(router), wanted))
+
+
+@router.get("/api/v1/rebuilds/<rebuild_id>")
+@answers(Shown)
+def look_at_rebuilds(rebuild_id: str) -> Answer:
+    """How far a rebuild is."""
+    return _answer(look(library(), itself(router), path_of(rebuild_id)))
+
+
+@router.post("/api/v1/rebuilds/<rebuild_id>/continue")
+@answers(Shown, Conflict, Aborted, FailedPrecondition)
+def continue_rebuilds(rebuild_id: str) -> Answer:
+    """Goes on for some seconds; ask until it is `ready`. Whoever asks goes on where it is, after whatever crash."""
+    return _answer(go_on(library(), itself(router), path_of(rebuild_id)))
+
+
+@router.post("/api/v1/rebuilds/<rebuild_id>/promote")
+@answers(RolledBack, Conflict, Aborted, FailedPrecondition, paged=True)
+def promote_rebuilds(rebuild_id: str, body: Everything | None = None) -> Answer:
+    """What was rebuilt becomes what is there; a dry run shows the difference. What the owner has edited or deleted
+    stays, and is listed where the rebuild differs. A page takes 100 memories; `next_cursor` goes on."""
+    whose = itself(router)
+    known, wanted = library(), body or Everything()
+    identity = path_of(rebuild_id)
+    place = f"promote/{wanted.dry_run}/{identity}"
+    after = unseal(wanted.cursor, whose, place) or ""
+    done = promote(known, whose, identity, after=after, dry_run=wanted.dry_run)
+    return ok(shown(whose, done, wanted), known.clock, next_cursor=seal(done.next, whose, place))
+
+
+def _answer(at: Rebuilding) -> Answer:
+    result = {
+        "rebuild_id": at.identity,
+        "status": at.status,
+        "again": at.again,
+        "session_id": at.only,
+        "started_at": at.started_at,
+        "promoted_at": at.promoted_at,
+        "sessions": {"total": len(at.sessions), "found": at.found},
+        "archives": {"total": len(at.archives), "merged": at.merged, "failed": at.failed},
+    }
+    return ok(result, library().clock)
