@@ -217,6 +217,25 @@ def test_any_quote_is_found_verbatim_or_not_at_all(text: str, quote: str) -> Non
     assert said(text, text) in ((text,) if text else (None,))
 
 
+@pytest.mark.parametrize(
+    ("fields", "attribute"),
+    [
+        ({"attribute": "home", "value": " São  Paulo "}, ("home", "são-paulo")),
+        ({"attribute": "home", "value": ""}, None),
+        ({"attribute": "", "value": "Oslo"}, None),
+        ({"attribute": "password", "value": "Oslo"}, None),
+        ({}, None),
+    ],
+)
+def test_a_fact_may_give_an_attribute_a_new_value(
+    fields: dict[str, Any], attribute: tuple[str, str] | None
+) -> None:
+    found = checked(answer(profile=[fact(**fields)], events=[fact(name="x", **fields)]))
+    lines = {file.type: file.lines for file in found.files}
+    assert [line.attribute for line in lines["profile"]] == [attribute]
+    assert [line.attribute for line in lines["events"]] == [None]
+
+
 # ---- the answer as a whole  # B-C3
 
 NAMES = ["profile", "preferences", "entities", "events"]
@@ -288,7 +307,16 @@ def test_the_schema_is_made_of_the_declared_types() -> None:
     for name, kind in zip(NAMES, BY_DEFAULT, strict=True):
         item = made["properties"][name]["items"]
         assert made["properties"][name]["description"] == kind.instruction
-        assert item["required"] == [*kind.identity, "text", "speaker", "seq_from", "seq_to", "quote"]
+        standing = ["attribute", "value"] if kind.mode == "upsert" else []
+        assert item["required"] == [
+            *kind.identity,
+            "text",
+            "speaker",
+            "seq_from",
+            "seq_to",
+            "quote",
+            *standing,
+        ]
         assert item["properties"]["speaker"]["enum"] == ["S1", "S2", "unclear"]
         assert item["additionalProperties"] is False
 

@@ -218,7 +218,9 @@ def _one_line(text: str) -> str:
 
 
 def _attribute(claim: Claim) -> tuple[str, str] | None:
-    return (slug(claim.attribute), slug(claim.value)) if claim.attribute and claim.value else None
+    """What a claim says of its subject, as plain words: `Oslo, Norway` is `oslo`."""
+    value = claim.value.partition(",")[0].strip()
+    return (slug(claim.attribute), slug(value)) if claim.attribute and value else None
 
 
 def _patched(kind: MemoryType, name: str) -> Field:

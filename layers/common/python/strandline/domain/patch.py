@@ -5,7 +5,7 @@ end and what ended it. Whatever order extractions are merged in, lines and patch
 applied in order of conversation, each to the lines said before it as the patches before it have left them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strandline.domain.line import CONTENT, Closing, Line, Source
@@ -77,26 +77,40 @@ def _open(line: Line) -> Line:
 
 
 def _contradicted(lines: Sequence[Line]) -> list[Line]:
-    """Each line ended by the first later one that says another value of the same attribute."""
-    later: dict[
-        str, tuple[Line, Line | None]
-    ] = {}  # the next line of each attribute, and the next after it that differs
-    found: list[Line] = []
-    for line in reversed(lines):
-        found.append(line.ended(_contradiction(line, later)))
+    """Each line ended by the first line of a later message that says another value of the same attribute."""
+    by_name: dict[str, list[Line]] = {}
+    for line in lines:
         if line.attribute:
-            following, differing = later.get(line.attribute.name, (None, None))
-            turned = following and following.attribute != line.attribute
-            later[line.attribute.name] = (line, following if turned else differing)
-    return found[::-1]
+            by_name.setdefault(line.attribute.name, []).append(line)
+    ends = {line: end for same in by_name.values() for line, end in _ends(same)}
+    return [line.ended(ends.get(line)) for line in lines]
 
 
-def _contradiction(line: Line, later: Mapping[str, tuple[Line, Line | None]]) -> Closing | None:
-    if line.attribute is None or line.attribute.name not in later:
-        return None
-    following, differing = later[line.attribute.name]
-    newer = differing if following.attribute == line.attribute else following
-    return Closing(newer.source.at, newer.source.place) if newer else None
+def _ends(lines: Sequence[Line]) -> Iterator[tuple[Line, Closing]]:
+    """The ends of lines of one attribute, in order. What one message says of it twice is not told apart."""
+    turns = [len(lines)] * len(lines)  # the place of the next line that says another value
+    for n in range(len(lines) - 2, -1, -1):
+        turns[n] = turns[n + 1] if lines[n].attribute == lines[n + 1].attribute else n + 1
+    for n, line in enumerate(lines):
+        at = turns[n]
+        while at < len(lines) and _same(line, lines[at]):
+            at = at + 1 if _same_message(line, lines[at]) else turns[at]
+        if at < len(lines):
+            yield line, Closing(lines[at].source.at, lines[at].source.place)
+
+
+def _same(line: Line, other: Line) -> bool:
+    return line.attribute == other.attribute or _same_message(line, other)
+
+
+def _same_message(line: Line, other: Line) -> bool:
+    one, two = line.source, other.source
+    return (one.at, one.session_id, one.archive, one.seq_to) == (
+        two.at,
+        two.session_id,
+        two.archive,
+        two.seq_to,
+    )
 
 
 def _places(patch: Patch, lines: Sequence[Line]) -> list[Sequence[Line]]:

@@ -17,6 +17,7 @@ from strandline.domain.errors import ExtractionFailed
 from strandline.domain.extraction import Claim, Dropped, Extraction, Proposal, Transcript, Turn
 from strandline.domain.language_model.prompt import MAX_FACTS
 from strandline.domain.language_model.quotes import is_telling, said
+from strandline.domain.language_model.schema import ATTRIBUTES
 from strandline.domain.language_model.speakers import speakers, spoken
 from strandline.domain.memory_types import MemoryType
 from strandline.domain.rules.text import MAX_LINE, cut, one_line
@@ -39,6 +40,8 @@ class _Fact(BaseModel):
     seq_from: StrictInt = Field(ge=1)
     seq_to: StrictInt = Field(ge=1)
     quote: _Words
+    attribute: str = ""
+    value: str = ""
 
 
 class _Useless(Exception):
@@ -98,7 +101,8 @@ class _Reader:
         text = one_line(fact.text)
         if not text:
             raise _Useless("is empty")
-        claim = Claim(text=text, seq_from=first, seq_to=last, quote=quote)
+        holds = _standing(fact) if kind.mode == "upsert" else {}
+        claim = Claim(text=text, seq_from=first, seq_to=last, quote=quote, **holds)
         return (peer, fields), claim
 
     def _quoted(self, fact: _Fact, cited: Sequence[Turn]) -> tuple[str, str | None, int]:
@@ -118,6 +122,12 @@ class _Reader:
     def _drop(self, kind: MemoryType, row: Any, reason: str) -> None:
         first, last = _seqs(row)
         self.dropped.append(Dropped(reason=reason, memory_type=kind.name, seq_from=first, seq_to=last))
+
+
+def _standing(fact: _Fact) -> dict[str, str]:
+    """The attribute that a fact gives a value, and the value; nothing where one of them is odd."""
+    value = one_line(fact.value, MAX_IDENTITY)
+    return {"attribute": fact.attribute, "value": value} if fact.attribute in ATTRIBUTES and value else {}
 
 
 def _telling(quote: str, turn: Turn) -> str:

@@ -7,7 +7,7 @@ from strandline.domain.language_model.frame import frame
 from strandline.domain.language_model.schema import Schema, schema
 from strandline.domain.language_model.speakers import UNCLEAR, speakers
 
-VERSION = 1
+VERSION = 2
 """Part of the extractor's name: what was asked for decides what is remembered."""
 
 TOOL = "remember"

@@ -10,6 +10,8 @@ from strandline.domain.language_model.speakers import UNCLEAR
 from strandline.domain.memory_types import MemoryType
 
 Schema = Mapping[str, Any]
+ATTRIBUTES = ("home", "employer", "occupation", "relationship", "diet")
+"""Of which only the newest holds. The rules know the same (`rules/standing.py`)."""
 
 
 def schema(labels: Iterable[str], types: Iterable[MemoryType]) -> Schema:
@@ -30,6 +32,20 @@ def schema(labels: Iterable[str], types: Iterable[MemoryType]) -> Schema:
     )
 
 
+_STANDING: Mapping[str, Schema] = {
+    "attribute": {
+        "type": "string",
+        "enum": ["", *ATTRIBUTES],
+        "description": "which of these the fact gives a new value, where it says that and nothing else; else empty",
+    },
+    "value": {
+        "type": "string",
+        "description": "that value in one to four words: Oslo, nurse, married; else empty",
+    },
+}
+"""A fact that gives one of these a value ends an older one that gave it another."""
+
+
 def _facts(kind: MemoryType, speaker: Schema) -> Schema:
     identity = {name: _text(f"{name} of the memory, one to four words") for name in kind.identity}
     fact = _object(
@@ -40,6 +56,7 @@ def _facts(kind: MemoryType, speaker: Schema) -> Schema:
             "seq_from": {"type": "integer", "description": "seq of the first message it is taken from"},
             "seq_to": {"type": "integer", "description": "seq of the last one"},
             "quote": _text("words of one of these messages, copied exactly, that say it"),
+            **(_STANDING if kind.mode == "upsert" else {}),
         }
     )
     return {"type": "array", "description": kind.instruction, "items": fact}
