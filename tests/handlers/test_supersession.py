@@ -66,3 +66,17 @@ def test_favourites_of_a_kind(service: Service, alice: Client) -> None:
 def test_two_homes_in_one_message_are_not_clear(service: Service, alice: Client) -> None:
     alice.remember("s", "I live in Lisbon. I moved to Oslo.")
     assert "=home" not in alice.memory("profile.md").result["content"]
+
+
+def test_a_memory_shows_its_fields_and_links(service: Service, alice: Client) -> None:
+    talk = [
+        "My dog's name is Pipoca and we found her in the shelter.",
+        "Yesterday I walked with Pipoca to the sea.",
+    ]
+    alice.remember("s", *talk)
+    shown = alice.memory("entities/pets/pipoca.md").result
+    (event,) = [row["path"] for row in alice.get("/memories").result if row["type"] == "events"]
+    assert shown["fields"] == {}
+    assert shown["links"] == [
+        {"type": "mentions", "back": True, "path": event, "uri": f"viking://user/alice/memories/{event}"}
+    ]

@@ -3,7 +3,7 @@
 Stored once per archive, so that a repeated merge applies the same and a model is paid once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -100,6 +100,15 @@ class CandidateFile(BaseModel):
         return (self.model_copy(update=kept) if any(kept.values()) else None), rejected
 
 
+def _linked_among(files: Sequence[CandidateFile]) -> tuple[CandidateFile, ...]:
+    """The files without links to any other."""
+    there = {file.path for file in files}
+    return tuple(
+        file.model_copy(update={"links": tuple(link for link in file.links if link.path in there)})
+        for file in files
+    )
+
+
 class Rejected(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -129,7 +138,7 @@ class Candidates(BaseModel):
         """The same without what the archive (texts by seq) does not bear out; that is rejected."""
         checked = [file.founded(texts) for file in self.files]
         rejected = tuple(each for _, refused in checked for each in refused)
-        files = tuple(file for file, _ in checked if file)
+        files = _linked_among([file for file, _ in checked if file])
         return (
             self.model_copy(update={"files": files, "rejected": (*self.rejected, *rejected)})
             if rejected

@@ -16,6 +16,15 @@ class CitedArchive(TypedDict):
     seq: str
 
 
+class MemoryLink(TypedDict):
+    """A link to another memory; `back`: it starts there and leads here."""
+
+    type: str
+    back: bool
+    path: str
+    uri: str
+
+
 class MemoryRow(TypedDict):
     """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
     (missing while an older index has not been rewritten); `flags` holds `injection` when it sounds like an instruction
@@ -40,11 +49,14 @@ class MemoryRow(TypedDict):
     id: NotRequired[str]
     content: NotRequired[str]
     sources: NotRequired[list[CitedArchive]]
+    fields: NotRequired[dict[str, str | int]]
+    links: NotRequired[list[MemoryLink]]
     used: NotRequired[Used]
 
 
 class Memory(TypedDict):
-    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag. Of a topic,
+    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag. `fields` are the
+    values of its type's fields that hold no lines, as far as there are any. Of a topic,
     `title` is the name, and there are a description and a summary."""
 
     path: str
@@ -64,6 +76,8 @@ class Memory(TypedDict):
     description: str | None
     summary: str | None
     sources: list[CitedArchive]
+    fields: dict[str, str | int]
+    links: list[MemoryLink]
     used: Used
 
 

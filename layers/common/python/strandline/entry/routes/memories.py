@@ -199,5 +199,15 @@ def _shown(whose: User, found: Memory, totals: Totals) -> dict[str, Any]:
         "description": found.topic.description if found.topic else None,
         "summary": found.topic.summary if found.topic else None,
         "sources": sources(found.lines),
+        "fields": {value.field: value.value for value in found.values if not value.field.startswith("_")},
+        "links": [
+            {
+                "type": link.type,
+                "back": link.back,
+                "path": link.path,
+                "uri": memory_uri(whose.user_id, link.path),
+            }
+            for link in found.links
+        ],
         "used": {"count": used.count, "last_used_at": used.last_used_at},
     }
