@@ -5,6 +5,7 @@ import pytest
 from strandline.domain.contracts import EraseRequested
 from strandline.pipeline import memory, session
 from strandline.pipeline.append import new_head, note
+from strandline.ports import Ambiguous
 from strandline.storage.log import ref
 from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.world import ALICE, DAY, World
@@ -113,3 +114,19 @@ def dying(at: int) -> World:
 def behind_the_head(world: World) -> bool:
     """Whether the head says that the archive is done, and nothing else does."""
     return not world.head("s").pending and not world.stored("done.json")
+
+
+def test_an_edit_that_the_bus_has_not_heard_of_is_told_although_the_memory_is_gone(world: World) -> None:
+    """It is in the journal already, so the bus is to have it, with the same words."""
+    world.bus.faults.before("put", Ambiguous("down"))
+    memory.write(world.services(), ALICE, "topics/mine.md", "mine\n", memory.anything)
+    memory.delete(world.services(), ALICE, "topics/mine.md", memory.anything)
+
+    world.heal()
+
+    told = {event.id: event.model_dump(exclude_none=True) for event in world.bus.published}
+    assert told == {event["id"]: event for event in world.journal()}
+    assert [event["added"] for event in world.journal()] == [
+        ["viking://user/alice/memories/topics/mine.md"],
+        [],
+    ]

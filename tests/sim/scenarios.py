@@ -32,12 +32,12 @@ def act(world: World, name: str, owner: User, ops: Sequence[Op]) -> None:
     world.scheduler.spawn(name, live)
 
 
-def _in_turn(*ops: Op) -> Scenario:
-    """One client of Alice's, which lets the queues run empty after each request; and two ticks of the schedule."""
+def _in_turn(*ops: Op, ticks: int = 0) -> Scenario:
+    """One client of Alice's, which lets the queues run empty after each request; and some ticks of the schedule."""
 
     def play(world: World) -> None:
         act(world, "ann", ALICE, [step for op in ops for step in (op, Client.rest)])
-        workers.ticks(world, 2)
+        workers.ticks(world, ticks)
 
     return play
 
@@ -71,6 +71,7 @@ FIXED: Mapping[str, Scenario] = {
         lambda c: c.context("s"),
         lambda c: c.commit_later("s"),
         lambda c: c.read("s"),
+        ticks=2,
     ),
     "auto commit": _in_turn(
         lambda c: c.create("s", **BY_ITSELF),
@@ -86,7 +87,21 @@ FIXED: Mapping[str, Scenario] = {
         lambda c: c.delete("s"),
         lambda c: c.append("s"),
         lambda c: c.read("s"),
+    ),
+    "delete for good": _in_turn(
+        lambda c: c.append("s"),
         lambda c: c.delete("s"),
+    ),
+    "call off": _in_turn(
+        lambda c: c.append("s", 2),
+        lambda c: c.commit("s"),
+        lambda c: c.call_off("s", again=True),
+    ),
+    "edit": _in_turn(
+        lambda c: c.append("s", 2),
+        lambda c: c.commit("s"),
+        lambda c: c.edit("tea"),
+        lambda c: c.forget("tea"),
     ),
     "two tenants": _two_tenants,
 }

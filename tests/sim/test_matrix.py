@@ -7,7 +7,7 @@ import pytest
 from tests.sim import cases
 from tests.sim.scenarios import FIXED
 
-PAIRS = 150
+PAIRS = 100
 
 
 @pytest.mark.parametrize("scenario", FIXED)

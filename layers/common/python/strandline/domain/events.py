@@ -76,6 +76,11 @@ Event = SessionCommitted | MemoryChanged | TaskFailed | SessionDeleted
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
 
 
+def read_event(row: Mapping[str, object]) -> Event:
+    """An event as the journal has it."""
+    return _EVENT.validate_python(row)
+
+
 @dataclass(frozen=True)
 class Happening:
     """An event that has no id yet, and what makes it the same event when it is told of again."""

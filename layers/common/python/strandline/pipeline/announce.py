@@ -11,7 +11,7 @@ on crash       a due marker is written first and removed when the bus has taken 
 import logging
 from contextlib import suppress
 
-from strandline.domain.events import Happening
+from strandline.domain.events import Event, Happening, read_event
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
@@ -39,10 +39,22 @@ def tell(services: Services, happening: Happening, *, again: bool = False) -> bo
     identity, new = services.journals.add(owner, happening.digest, event.model_dump(exclude_none=True))
     if not new and not again:
         return True
+    return _publish(services, event.model_copy(update={"id": identity}))
+
+
+def tell_what_is_known(services: Services, happening: Happening) -> bool:
+    """Publishes the event as it was written down, if it was; nothing is written. False when the bus did not take it.
+    Raises Unavailable."""
+    event = happening.event
+    record = services.journals.find(User(event.account_id, event.user_id), happening.digest)
+    return record is None or _publish(services, read_event(record))
+
+
+def _publish(services: Services, event: Event) -> bool:
     try:
-        services.bus.put(event.model_copy(update={"id": identity}))
+        services.bus.put(event)
     except StoreError as error:
-        log.warning("the bus did not take %s %s: %s", event.type, identity, type(error).__name__)
+        log.warning("the bus did not take %s %s: %s", event.type, event.id, type(error).__name__)
         return False
     return True
 

@@ -42,7 +42,7 @@ from strandline.domain.memory import Memory
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import parse, stamp
 from strandline.pipeline import outcome
-from strandline.pipeline.announce import tell
+from strandline.pipeline.announce import tell, tell_what_is_known
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.commit import extract_request, request_extract
 from strandline.pipeline.expiry import watch
@@ -57,6 +57,7 @@ from strandline.storage.layout import head_key, user_of
 from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
+NOT_TAKEN = "the bus did not take the event"
 BY_EXPIRY = Deletion(by="expiry")
 COUNTS = ("due", "committed", "moved", "healed", "failed")
 
@@ -219,6 +220,8 @@ def _reindex(services: Library, due: Due, _now: datetime) -> None:
     happening = edit_seen(due, there.get(due.path))
     if happening is not None:
         _tell(services, happening)
+    elif due.event is not None and not tell_what_is_known(services, Happening.read(due.event)):
+        raise Unavailable(NOT_TAKEN)  # written down, then deleted
     services.due.remove(due)
 
 
@@ -252,7 +255,7 @@ def _announce(services: Library, due: Due, _now: datetime) -> None:
 
 def _tell(services: Library, happening: Happening) -> None:
     if not tell(services, happening, again=True):
-        raise Unavailable("the bus did not take the event")
+        raise Unavailable(NOT_TAKEN)
 
 
 _LOOKS: Mapping[str, Callable[[Library, Due, datetime], str | None]] = {

@@ -128,6 +128,17 @@ class Journals:
             number = first + len(run)
         return [json.loads(record) for record in records]
 
+    def find(self, owner: User, digest: str) -> dict[str, Any] | None:
+        """The event as it was written down, if it is among the newest that are known again."""
+        found = self._documents.read_warm(owner.journal_head)
+        identity = found.value.find(digest) if found else None
+        if found is None or identity is None:
+            return None
+        number = int(identity.partition("-")[0])
+        first, run = self._run(owner, found.value, number)
+        record: dict[str, Any] = json.loads(run[number - first])
+        return record
+
     def _number(self, owner: User, tail: Tail, after: str | None) -> int:
         if not after:
             return 0
