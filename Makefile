@@ -65,10 +65,11 @@ fuzz: setup
 	$(BIN)/schemathesis --config-file infra/openapi/schemathesis.toml run infra/openapi.json \
 	  -H "X-API-Key: $(STRANDLINE_KEY)" -H "X-Strandline-Account: acme" -H "X-Strandline-User: fuzz" $(FUZZ)
 
-# every call over moto, then a million schedules; SEED=4711 or SEED='commit/17/lost' shows one, SEEDS=5000:60000 runs some
+# every call over moto, then a million schedules; SEED=4711 or SEED='commit/17/lost' shows one, SEEDS=5000:60000 runs some;
+# MUTANTS=1 looks for runs that show what is taken out of the code
 sim: setup
-	$(if $(SEED)$(SEEDS),,STRANDLINE_SIM=full $(BIN)/python -m pytest tests/sim/moto)
-	$(BIN)/python -m tests.sim $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),'$(SEED)')
+	$(if $(SEED)$(SEEDS)$(MUTANTS),,STRANDLINE_SIM=full $(BIN)/python -m pytest tests/sim/moto)
+	$(BIN)/python -m tests.sim$(if $(MUTANTS),.mutants_search) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),'$(SEED)')
 
 bench: setup
 	$(BIN)/python -m tests.perf

@@ -106,7 +106,7 @@ class Client:
         )
 
     def _append(self, request: AppendRequest, *, twin: bool) -> None:
-        world = self.world
+        world, started = self.world, self.world.scheduler.step
         sent = request.named(lambda: "never")
         ids, texts = [str(m.id) for m in sent], [m.content or "" for m in sent]
         work = partial(run_append, request=request)
@@ -124,7 +124,7 @@ class Client:
         receipts = [(receipt.id, receipt.seq) for receipt in done.receipts]
         at = world.scheduler.step
         of = (self.owner, request.session_id, done.head.incarnation)
-        world.history.append(history.Acked(*of, receipts, at, ids, texts))
+        world.history.append(history.Acked(*of, receipts, at, ids, texts, started))
 
     def _note_attempt(self, name: str, ids: Sequence[str], texts: Sequence[str]) -> None:
         self.world.history.append(history.Attempted(self.owner, name, ids, self.world.scheduler.step, texts))
@@ -151,7 +151,7 @@ class Client:
         self._note_attempt(name, ids, texts)
         if self._send("ingest", request):
             at = self.world.scheduler.step
-            self.world.history.append(history.Queued(self.owner, name, ids, at))
+            self.world.history.append(history.Queued(self.owner, name, ids, at, self.world.scheduler.now))
 
     def _send(self, queue: str, request: object) -> bool:
         for attempt in range(TRIES):
@@ -262,6 +262,7 @@ class Client:
     def delete(self, name: str) -> None:
         """Whatever lived when it began has gone when it is answered, be it that somebody else was first."""
         before, started = self.world.life(self.owner, name), self.world.scheduler.step
+        asked_at = self.world.scheduler.now
         ended: int | None = None
         try:
             self._ask("erase", lambda library: session.delete(library, self.owner, name))
@@ -273,6 +274,6 @@ class Client:
         except Unclear:
             ended = None
         if before:
-            self.world.history.append(history.Deleted(self.owner, name, before, started, ended))
+            self.world.history.append(history.Deleted(self.owner, name, before, started, ended, asked_at))
         for incarnation in self.world.born(self.owner, name, started):  # it may have been any of these
             self.world.history.append(history.Deleted(self.owner, name, incarnation, started, None))

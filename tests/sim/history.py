@@ -27,12 +27,14 @@ class Of:
 @dataclass(frozen=True)
 class Acked(Of):
     """An append that was answered: (message id, seq) of each message. `batch_ids` are the ids that were sent, `texts`
-    what each said, where the workload says so; `at_step` is when the answer was heard."""
+    what each said, where the workload says so; `at_step` is when the answer was heard, `started_step` when it was sent
+    first."""
 
     receipts: Sequence[tuple[str, int]]
     at_step: int
     batch_ids: Sequence[str]
     texts: Sequence[str] = ()
+    started_step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,13 @@ class Aborted:
 
 @dataclass(frozen=True)
 class Queued:
-    """A request that the ingest queue has taken: its messages join the session, in the order of the queue."""
+    """A request that the ingest queue has taken by then: its messages join the session, in the order of the queue."""
 
     owner: User
     session_id: str
     batch_ids: Sequence[str]
     at_step: int
+    at_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Deleted(Of):
 
     started_step: int
     ended_step: int | None
+    at_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,7 @@ class History:
     records: list[object] = field(default_factory=list)
     canaries: dict[User, str] = field(default_factory=dict)
     max_age_seconds: int = 604_800
+    idle_commits: bool = False
 
     def append(self, record: object) -> None:
         self.records.append(record)

@@ -6,11 +6,18 @@ A case is named `commits~17`: the scenario and a seed, which says who goes on wh
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
+from strandline.domain.errors import FailedPrecondition, NotFound
+from strandline.pipeline import memory
+from strandline.pipeline.library import Library
+from strandline.storage.layout import User
 from tests.sim import cases, workers
 from tests.sim.cases import Case
-from tests.sim.clients import Client
+from tests.sim.clients import Client, Unclear
 from tests.sim.faults import Exactly, Often
+from tests.sim.history import Edited, Forgot, Noted
 from tests.sim.scenarios import ALICE, Op, Scenario, act
 from tests.sim.scheduler import InTurn, Pct, Strategy, Uniform
 from tests.sim.world import HEAL_SECONDS, World
@@ -69,7 +76,7 @@ TOMORROW = later(86_400 + 10)
 """When gravestones may go."""
 
 
-RACES: Mapping[str, Scenario] = {
+RACES: dict[str, Scenario] = {
     "writers": at_once(
         [append(), append("a", 2), read],
         [append("a", 3), append(), read],
@@ -109,6 +116,109 @@ RACES: Mapping[str, Scenario] = {
 }
 
 
+BURST = {"message_count_threshold": 3, "keep_recent_count": 1, "pending_token_threshold": 0}
+SILENT = {"message_count_threshold": 0, "keep_recent_count": 0, "idle_timeout_seconds": 120}
+
+
+def create(name: str = "a", **policy: int) -> Op:
+    return lambda c: c.create(name, **policy)
+
+
+PATH = "preferences/tea.md"
+
+
+def note(c: Client) -> None:
+    """A line of the owner's own in a memory, over what it has read; read again when that was changed meanwhile."""
+    line = f"{c.name} notes {len(c.world.history.records)}"
+    for _ in range(3):
+        with suppress(FailedPrecondition):
+            try:
+                c._ask("api", partial(_noted, owner=c.owner, line=line))
+            except (Unclear, NotFound):
+                break
+            c.world.history.append(Noted(c.owner, PATH, line))
+            return
+    c.world.history.append(Edited(c.owner, PATH))
+
+
+def _noted(library: Library, *, owner: User, line: str) -> bool:
+    there = memory.read(library, owner, PATH)
+    if line not in there.body:
+        guard = memory.matching(there.sha256, absent=False)
+        memory.write(library, owner, PATH, f"{there.body}\n{line}\n", guard)
+    return True
+
+
+def forget(c: Client) -> None:
+    """A memory is deleted, with what it has absorbed."""
+    try:
+        gone = c._ask("api", lambda library: memory.delete(library, c.owner, PATH, memory.anything))
+    except NotFound:
+        return
+    except Unclear:
+        c.world.history.append(Edited(c.owner, PATH))
+        return
+    c.world.history.append(Forgot(c.owner, PATH, gone.applied))
+
+
+def jot(c: Client) -> None:
+    """A memory of the owner's own."""
+    path = f"preferences/{c.name}-{len(c.world.history.records)}.md"
+    c.world.history.append(Edited(c.owner, path))
+    with suppress(Unclear):
+        c._ask("api", lambda library: memory.write(library, c.owner, path, "mine\n", memory.anything))
+
+
+RACES.update(
+    first=at_once([jot, delete_b], [jot, jot], [append("b", 2), commit(0, "b")]),
+    cleared=at_once(
+        [append("a", 2)],
+        [append(), append()],
+        [append()],
+        before=[append(), delete, SOON, Client.rest, TOMORROW],
+    ),
+    owners=at_once(
+        [append("a", 3), commit(), forget, note],
+        [append("b", 3), commit(0, "b"), SOON, note],
+        [note, append("a", 3), commit(), forget],
+    ),
+    bursts=at_once(
+        [append("a", 2), append(), SOON],
+        [append("a", 2), append("a", 2)],
+        [append(), append("a", 3)],
+        before=[create(**BURST)],
+    ),
+    silent=at_once(
+        [append("a", 2), commit(), later(150), append(), later(150)],
+        [append(), delete, create(**SILENT), append(), later(150)],
+        before=[create(**SILENT)],
+    ),
+    emptied=at_once(
+        [append("a", 2), commit(), later(150), append()],
+        [append("b"), later(150), append(), append("b")],
+        before=[create(**SILENT)],
+    ),
+)
+
+
+def ingest(name: str = "a", count: int = 1) -> Op:
+    return lambda c: c.ingest(name, count)
+
+
+RACES["queued"] = at_once(
+    [ingest("a", 2), ingest(), Client.rest, Client.rest, Client.rest, delete, ingest()],
+    [append("a", 2), Client.rest, Client.rest, ingest(), Client.rest, Client.rest, Client.rest, delete],
+    ticks=0,
+)
+
+RACES["ingests"] = at_once([ingest("a", 2), ingest()], [ingest("b"), ingest()], ticks=0)
+RACES["endings"] = at_once(
+    [delete, append("a", 3), commit(), SOON],
+    [read, append("b"), commit(0, "b")],
+    before=[append("a", 2), commit()],
+)
+RACES["deletes"] = at_once([delete], [delete, append("a", 2)], before=[append("a", 2)])
+
 ALONE: Mapping[str, Scenario] = {
     "answers": at_once(
         [
@@ -117,7 +227,11 @@ ALONE: Mapping[str, Scenario] = {
             for step in (op, Client.rest)
         ],
         ticks=0,
-    )
+    ),
+    "sweeping": at_once(
+        [append("a", 2), commit(), append("b"), delete_b, SOON, Client.rest, SOON, Client.rest, TOMORROW],
+        ticks=0,
+    ),
 }
 """One client, who is told at once what has become of each request."""
 
@@ -135,13 +249,13 @@ def of(name: str) -> Case:
     chance = random.Random(f"race {name}")
     strategy: Strategy = Uniform(seed)
     if chance.random() < 0.7:
-        strategy = Pct(seed, depth=chance.randint(2, 5), steps=chance.choice((50, 100, 200)))
+        strategy = Pct(seed, depth=chance.randint(2, 5), steps=chance.choice((25, 50, 100, 200)))
     return Case(name, RACES[scenario], strategy, Often(seed, chance.choice(RATES)), seed)
 
 
-def alone() -> Iterator[str]:
-    """Every fault at every call of `ALONE`; and writes that land late while those that follow are refused."""
-    for scenario in ALONE:
+def alone(*names: str) -> Iterator[str]:
+    """Every fault at every call of these `ALONE`; and writes that land late while those that follow are refused."""
+    for scenario in names:
         calls = [call for call, _ in of(scenario).run().network.calls]
         for call in calls:
             if call.site == "objects.put":

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from tests.sim import cases, mutants_races
 from tests.sim.invariants import Violation
-from tests.sim.mutants import Mutant, mutants
-from tests.sim.mutants_races import RACES, alone
+from tests.sim.mutants import EQUIVALENT, Mutant, mutants
+from tests.sim.mutants_races import ALONE, RACES, alone
 from tests.sim.scenarios import FIXED
 
 KEPT = Path(__file__).with_name("mutants.json")
-RUNS = 600
+RUNS, LIKELY = 600, 250
 
 
 def kept() -> dict[str, list[str]]:
@@ -66,10 +66,15 @@ def search(mutant: Mutant, runs: int = RUNS) -> tuple[str, str] | None:
 
 def candidates(race: str = "") -> Iterator[str]:
     """The race that may do; then all kinds of runs, those first of which each says much."""
-    yield from (f"{race}~{n}" for n in range(150 if race else 0))
+    if race in FIXED:
+        yield from cases.matrix(race)
+    elif race in ALONE:
+        yield from alone(race)
+    elif race:
+        yield from (f"{race}~{n}" for n in range(LIKELY))
     yield from FIXED
     yield from _seeds(range(4))
-    yield from alone()
+    yield from alone(*ALONE)
     yield from _seeds(range(4, 50))
     yield from chain.from_iterable(map(cases.matrix, FIXED))
     yield from _seeds(range(50, 5_000))
@@ -91,7 +96,8 @@ def main() -> int:
     options = parser.parse_args()
     known = {} if options.afresh else kept()
     made = mutants()
-    wanted = [m for m in made.values() if not options.name or any(part in m.name for part in options.name)]
+    wanted = [m for m in made.values() if m.name not in EQUIVALENT]
+    wanted = [m for m in wanted if not options.name or any(part in m.name for part in options.name)]
     hidden = [mutant.name for mutant in wanted if not _is_shown(mutant, known, options.runs)]
     _keep({name: case for name, case in known.items() if name in made})
     return int(bool(hidden))

@@ -7,7 +7,7 @@ from strandline.pipeline import session
 from strandline.storage.codec import HeadCodec
 from tests.pipeline.world import ALICE, BOB
 from tests.sim.healthy import Healthy
-from tests.sim.history import Deleted, Forgot, Noted, NotThere, Read
+from tests.sim.history import Deleted, Forgot, Noted, NotThere, Queued, Read
 from tests.sim.spoils import replaced, spoils
 
 # ---- memories
@@ -179,6 +179,19 @@ def an_old_index_quotes_a_deleted_session(it: Healthy) -> None:
 def a_deleted_session_is_read(it: Healthy) -> None:
     gone = next(it.history.of(Deleted))
     it.history.append(Read(ALICE, "again", gone.incarnation, 1_000, 1_001, [(1, "f1")]))
+
+
+@spoils("a_deleted_session_stays_deleted")
+def an_append_joins_a_deleted_session(it: Healthy) -> None:
+    gone = next(it.history.of(Deleted))
+    replaced(it, "f1", lambda acked: replace(acked, started_step=(gone.ended_step or 0) + 1))
+
+
+@spoils("what_was_queued_before_a_delete_went_with_it")
+def a_queued_message_outlives_its_session(it: Healthy) -> None:
+    gone = next(it.history.of(Deleted))
+    it.history.records = [replace(r, at_seconds=60.0) if r is gone else r for r in it.history.records]
+    it.history.append(Queued(ALICE, "again", ["g1"], 3, at_seconds=10.0))
 
 
 @spoils("who_deletes_is_told")

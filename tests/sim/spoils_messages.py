@@ -192,3 +192,9 @@ def nobody_was_told_of_an_archive(it: Healthy) -> None:
     it.history.records = [
         r for r in it.history.records if not (isinstance(r, Committed) and r.session_id == "big")
     ]
+
+
+@spoils("tool_outputs_are_there")
+def a_tool_output_is_gone(it: Healthy) -> None:
+    it.change(ALICE.head("s"), b'"content":"one', b'"tool_output_ref":"tr_1","content":"one')
+    it.set_head("s", tail_bytes=sum(map(len, it.world.head("s").tail)))

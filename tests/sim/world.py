@@ -67,7 +67,7 @@ class World:
     def __init__(self, seed: int, strategy: Strategy, plan: Plan) -> None:
         self.chance = random.Random(f"world {seed}")
         self.scheduler = Scheduler(strategy)
-        self.history = History()
+        self.history = History(max_age_seconds=MAX_AGE_SECONDS, idle_commits=True)
         self.clients: set[str] = set()
         self.chaos_ends = 0.0
         self.ids = FakeIds(seed)

@@ -1,7 +1,7 @@
 """Commits that nobody asked for: that they come, that they come once, and what is written down of them."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from strandline.domain.auto_commit import AutoCommitPolicy, policy_of
 from strandline.domain.session import Archive
@@ -37,13 +37,29 @@ def markers_of_no_use_go(raw: Raw, _: History) -> Iterator[str]:
 
 
 def nothing_waits_longer_than_it_may(raw: Raw, history: History) -> Iterator[str]:
-    """No message of a session with a policy is live for longer than the deployment lets it wait."""
-    limit = timedelta(seconds=history.max_age_seconds) + SLACK
+    """No session with a policy that has been silent for its time, and none whose oldest message has waited as long as
+    the deployment lets it, has live messages."""
     for session in raw.sessions:
-        waits = session.head.auto_commit_policy is not None and session.live
-        since = session.head.live_since if waits else None
-        if since and parse(since) + limit < raw.at:
-            yield f"{session}: {len(session.live)} messages are live since {since}"
+        policy = policy_of(session.head)
+        if policy and session.live and max(_due(session, policy, history), _pause(session, policy)) < raw.at:
+            yield f"{session}: {len(session.live)} messages wait since {session.head.last_message_at}"
+
+
+def _due(session: Session, policy: AutoCommitPolicy, history: History) -> datetime:
+    head = session.head
+    due = parse(head.live_since or head.created_at) + timedelta(seconds=history.max_age_seconds)
+    if history.idle_commits and policy.idle_timeout_seconds:
+        silent = parse(head.last_message_at or head.created_at) + timedelta(
+            seconds=policy.idle_timeout_seconds
+        )
+        due = min(due, silent)
+    return due + SLACK
+
+
+def _pause(session: Session, policy: AutoCommitPolicy) -> datetime:
+    """As long as it is between two automatic commits at least."""
+    last = session.head.last_auto_commit_at or session.head.created_at
+    return parse(last) + timedelta(seconds=policy.min_commit_interval_seconds) + SLACK
 
 
 def no_lease_is_held(raw: Raw, _: History) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tests.sim.history import History
+from tests.sim.history import Committed, History
 from tests.sim.invariants.raw import Raw, Session
 
 Event = dict[str, Any]
@@ -22,7 +22,7 @@ def the_journal_is_numbered_without_a_gap(raw: Raw, _: History) -> Iterator[str]
             yield f"{owner}: the journal tells {twice} more than once"
 
 
-def commits_are_told_of_once(raw: Raw, _: History) -> Iterator[str]:
+def commits_are_told_of_once(raw: Raw, history: History) -> Iterator[str]:
     """Each archive that has ended has one SessionCommitted, of its range."""
     for session in raw.sessions:
         told = _by_archive(raw, session, "SessionCommitted")
@@ -30,6 +30,18 @@ def commits_are_told_of_once(raw: Raw, _: History) -> Iterator[str]:
             spans = [(e["first_seq"], e["last_seq"]) for e in told.get(number, ())]
             if spans != [span]:
                 yield f"{session}: of archive {number} ({span}) the journal tells {spans}"
+    yield from _wrongly_told(raw, history)
+
+
+def _wrongly_told(raw: Raw, history: History) -> Iterator[str]:
+    """Of an archive of a session that is deleted the journal may have told, though nothing else than was so."""
+    for done in history.of(Committed):
+        digest = task_digest(done.incarnation, done.archive_number)
+        for event in raw.journals.get(done.owner, ()):
+            if event["type"] == "SessionCommitted" and event["task_id"].endswith(digest):
+                span = (event["first_seq"], event["last_seq"])
+                if span != (done.first, done.last):
+                    yield f"{done}: the journal tells {span}"
 
 
 def changes_are_told_of_once(raw: Raw, _: History) -> Iterator[str]:

@@ -8,8 +8,11 @@ from strandline.ports import Item
 from strandline.storage.codec import HeadCodec
 from strandline.storage.index import IndexCodec
 from strandline.storage.layout import User, owner_of, session_of_head
-from tests.sim.history import Acked, Deleted, History, NotThere, Read
+from tests.sim.history import Acked, Deleted, History, NotThere, Queued, Read
 from tests.sim.invariants.raw import Raw, life_of
+
+CLOCKS = 10.0
+"""Seconds that clocks may be apart, and some."""
 
 
 def nothing_is_left_of_a_deleted_session(raw: Raw, _: History) -> Iterator[str]:
@@ -70,15 +73,16 @@ def no_message_of_a_deleted_session_is_found(raw: Raw, _: History) -> Iterator[s
 
 
 def a_deleted_session_stays_deleted(raw: Raw, history: History) -> Iterator[str]:
-    """After the answer to a delete nothing is read from that life any more, and it does not live in the end."""
+    """After the answer to a delete nothing is read from that life or appended to it, and it is not there in the end."""
     for deleted in history.of(Deleted):
         if deleted.ended_step is None:
             continue
         if deleted.incarnation in raw.by_life:
             yield f"{deleted.session_id} was deleted, and {deleted.incarnation} lives"
-        for read in history.of(Read):
-            if read.incarnation == deleted.incarnation and read.started_step > deleted.ended_step:
-                yield f"{deleted.session_id} was read after its delete had been answered"
+        for later in (*history.of(Read), *history.of(Acked)):
+            started = later.started_step or 0
+            if later.incarnation == deleted.incarnation and started > deleted.ended_step:
+                yield f"{deleted.session_id} had been deleted, and {later} came after that"
 
 
 def who_deletes_is_told(raw: Raw, history: History) -> Iterator[str]:
@@ -174,6 +178,21 @@ def appends_do_not_join_an_ended_life(raw: Raw, history: History) -> Iterator[st
                     yield f"{session}: {back} were deleted with an earlier life"
 
 
+def what_was_queued_before_a_delete_went_with_it(raw: Raw, history: History) -> Iterator[str]:
+    """A message that the ingest queue had taken well before a delete was asked for does not begin a new life."""
+    for deleted in history.of(Deleted):
+        for queued in history.of(Queued) if deleted.ended_step is not None else ():
+            place = (queued.owner, queued.session_id)
+            if (
+                place == (deleted.owner, deleted.session_id)
+                and queued.at_seconds + CLOCKS < deleted.at_seconds
+            ):
+                for session in raw.sessions:
+                    back = {m.id for m in session.log} & set(queued.batch_ids)
+                    if back and place == (session.owner, session.head.session_id):
+                        yield f"{session}: {sorted(back)} were queued before its deletion, and are there"
+
+
 INVARIANTS = (
     nothing_is_left_of_a_deleted_session,
     no_old_head_quotes_a_deleted_session,
@@ -185,4 +204,5 @@ INVARIANTS = (
     deletions_are_told_of_once,
     no_tenants_byte_under_anothers_prefix,
     appends_do_not_join_an_ended_life,
+    what_was_queued_before_a_delete_went_with_it,
 )

@@ -1,5 +1,6 @@
 """Messages: where they are, in which order, and what readers saw of them."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -9,6 +10,8 @@ from strandline.domain.session import IDS_KEPT
 from strandline.storage.layout import User
 from tests.sim.history import Aborted, Acked, Attempted, Deleted, History, Queued, Read, Seen
 from tests.sim.invariants.raw import Raw, Session
+
+_OUTPUT = re.compile(rb'"tool_output_ref":"([^"]+)"')
 
 
 def seqs_are_gap_free(raw: Raw, _: History) -> Iterator[str]:
@@ -173,6 +176,15 @@ def who_is_told_aborted_has_written_nothing(raw: Raw, history: History) -> Itera
                     yield f"{session} holds {written}, whose writer was told that nothing was written"
 
 
+def tool_outputs_are_there(raw: Raw, _: History) -> Iterator[str]:
+    """A tool output that a message refers to is in the same life of its session."""
+    for session in raw.sessions:
+        for m in session.log:
+            for identity in _OUTPUT.findall(m.line):
+                if f"tool-results/{identity.decode()}" not in session.objects:
+                    yield f"{session}: seq {m.seq} refers to {identity.decode()}, which is not there"
+
+
 def known_ids_are_the_newest(raw: Raw, _: History) -> Iterator[str]:
     """The head knows the newest 1,024 message ids again, in order: a repeat is told by them."""
     for session in raw.sessions:
@@ -192,5 +204,6 @@ INVARIANTS = (
     contexts_hold_what_was_acknowledged,
     queued_messages_join,
     who_is_told_aborted_has_written_nothing,
+    tool_outputs_are_there,
     known_ids_are_the_newest,
 )
