@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, cast
 from uuid import uuid4
 
-from strandline_sdk.connection import Connection, given, memory_path, segment, session_path
+from strandline_sdk.connection import given, memory_path, segment, session_path
 from strandline_sdk.model import (
     Appended,
     Archive,
@@ -32,12 +32,13 @@ from strandline_sdk.model import (
     ToolResultHit,
     ToolResultText,
 )
+from strandline_sdk.topics import Topics
 from strandline_sdk.transport import Request
 
 ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
-class Client(Connection):
+class Client(Topics):
     """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
 
     # ---- sessions --------------------------------------------------------------------------------------

@@ -211,6 +211,55 @@ class Memory(TypedDict, total=False):
     sources: list[dict[str, Any]]
 
 
+class TopicFields(TypedDict, total=False):
+    """What a topic says besides its text. `memory_type` is user, feedback, project or reference; it expires
+    `ttl_seconds` after each write, or at `expires_at`."""
+
+    name: str
+    description: str
+    memory_type: str
+    summary: str
+    ttl_seconds: int | None
+    expires_at: str | None
+
+
+class Topic(TypedDict, total=False):
+    filename: Required[str]
+    path: Required[str]
+    uri: Required[str]
+    name: Required[str]
+    description: str
+    type: str
+    summary: str
+    updated_at: str
+    expires_at: str | None
+    freshness: str
+    flags: list[str]
+
+
+class Preload(TypedDict):
+    """Memories for a prompt: `text` has `tokens`; `taken` says what is in it and why, `left_out` what found no room."""
+
+    text: str
+    tokens: int
+    taken: list[dict[str, Any]]
+    left_out: list[dict[str, Any]]
+
+
+class ShownIndex(TypedDict, total=False):
+    index: Required[str]
+    total: int
+    shown: int
+    truncated: bool
+    topics: list[Topic]
+    preload: Preload
+
+
+class ToolOutput(TypedDict):
+    output: str
+    is_error: bool
+
+
 class FindOptions(TypedDict, total=False):
     """What narrows a search. `context_type` "message" searches raw messages; an option of None is left out."""
 

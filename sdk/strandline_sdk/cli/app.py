@@ -6,7 +6,7 @@ import click
 import httpx
 
 from strandline_sdk.cli import history as history  # its commands join those of memories
-from strandline_sdk.cli import importing, memories, rebuild, search, sessions, tasks, watching
+from strandline_sdk.cli import importing, memories, notes, rebuild, search, sessions, tasks, watching
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL
 
@@ -45,6 +45,8 @@ main.add_command(importing.import_)
 main.add_command(search.search)
 main.add_command(memories.memories)
 main.add_command(rebuild.rebuild)
+main.add_command(notes.remember)
+main.add_command(notes.recall)
 main.add_command(sessions.sessions)
 main.add_command(sessions.send)
 main.add_command(sessions.commit)

@@ -201,10 +201,13 @@ COMMANDS: Sequence[Sequence[str]] = [
     ("tasks", "cancel", "t"),
     ("watch", "a"),
     ("watch", "--journal"),
+    ("remember", "The boat is green."),
+    ("recall",),
+    ("recall", "boat"),
 ]
 
 
-COMMAND_NAMES = {"import", *(command[0] for command in COMMANDS)}
+COMMAND_NAMES = {"import", "rebuild", *(command[0] for command in COMMANDS)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -56,6 +56,11 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "rollback_since": lambda c: c.rollback_since("2026-01-01T00:00:00Z", dry_run=True),
     "memory_file": lambda c: c.memory_file("viking://x"),
     "put_memory": lambda c: c.put_memory("a/b.md", "x"),
+    "save_topic": lambda c: c.save_topic("a", "x", name="n", description="d", memory_type="user", summary="s"),
+    "remember": lambda c: c.remember("x", ttl_seconds=60),
+    "topics": lambda c: c.topics(),
+    "recall": lambda c: c.recall("x", max_tokens=9),
+    "memory_tool": lambda c: c.memory_tool("view", path="/memories", view_range=[1, 2]),
     "delete_memory": lambda c: c.delete_memory("a/b.md"),
     "find": lambda c: c.find(
         "x", target_uri="viking://x", limit=3, score_threshold=0.1, filter={}, since="1d", until="1d",
@@ -118,9 +123,7 @@ def test_every_public_method_is_held_against_the_api() -> None:
         "wait_for_archives",
         "wait_for_rebuild",
     }
-    methods = {
-        name for name in vars(Client).keys() | vars(Client.__base__).keys() if not name.startswith("_")
-    }
+    methods = {name for kind in Client.__mro__[:-1] for name in vars(kind) if not name.startswith("_")}
     callables = {name for name in methods if callable(getattr(Client, name))} - {"sleep"}
     assert callables - others == set(CALLS)
 
