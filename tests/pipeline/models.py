@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from strandline.domain.errors import ExtractionFailed
-from strandline.domain.extraction import Claim, Extraction, Proposal, Transcript, Turn
+from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
 
 
 class Echo:
@@ -53,3 +53,30 @@ class Refusing:
             self.refused += 1
             raise ExtractionFailed(self.reason, final=self.final)
         return self.echo.extract(transcript)
+
+
+class Scripted:
+    """A message is the operation it spells: `add|<topic>|<line>|`, `home||<where>|`, `patch|<topic>|<line>|<new line>`,
+    `drop|<topic>|<line>|`, `call|<tool>|<times>|`."""
+
+    def extract(self, transcript: Transcript) -> Extraction:
+        proposals = tuple(_scripted(turn, *turn.text.split("|")) for turn in transcript.turns)
+        return Extraction(extractor="scripted/1", abstract="", overview="", proposals=proposals)
+
+
+def _scripted(turn: Turn, kind: str, where: str, what: str, new: str) -> Proposal:
+    at = {"seq_from": turn.seq, "seq_to": turn.seq}
+    if kind == "call":
+        count = Setting(field="calls", value=int(what), **at)
+        return Proposal(memory_type="tools", fields={"tool_name": where}, settings=(count,))
+    if kind == "home":
+        lives = Claim(text=what, quote=what, attribute="home", value=what, **at)
+        return Proposal(memory_type="profile", claims=(lives,))
+    fields = {"topic": where}
+    if kind == "add":
+        said = Claim(text=what, quote=what, **at)
+        return Proposal(memory_type="preferences", fields=fields, claims=(said,))
+    claims = (Claim(text=new, quote=new, **at),) if new else ()
+    return Proposal(
+        memory_type="preferences", fields=fields, patches=(Patch(search=(what,), claims=claims, **at),)
+    )

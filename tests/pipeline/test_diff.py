@@ -4,6 +4,7 @@ from strandline.domain.errors import Unavailable
 from strandline.pipeline import memory
 from strandline.pipeline.merge import run_merge
 from strandline.ports import Ambiguous
+from tests.pipeline.models import Scripted
 from tests.pipeline.test_merge import TEA, diff_of, waiting
 from tests.pipeline.world import ALICE, World
 
@@ -76,3 +77,43 @@ def test_the_diff_of_a_merge_that_died_after_its_files_is_the_same(world: World)
     run_merge(world.services(), [request])
 
     assert world.body(diff_key) == calm.body(diff_key)
+
+
+def test_a_patch_without_a_place_is_told_of_and_the_others_are_applied() -> None:  # B-C4 B-C5
+    world = World(model=Scripted())
+    world.remember("s", "add|tea|green|", "add|tea|black|")
+    world.remember("t", "patch|tea|white|red", "patch|tea|green|jasmine", "drop|tea|black|")
+    diff = diff_of(world, "t")
+    uri = "viking://user/alice/memories/preferences/tea.md"
+    reason = "its search text is not there"
+    assert diff["skipped"] == [{"uri": uri, "field": "content", "reason": reason, "seq_from": 1, "seq_to": 1}]
+    ((before, after),) = [(op["before"], op["after"]) for op in diff["operations"]["updates"]]
+    assert "- green <!--" in before and "- ~~green~~" not in before
+    assert "- ~~green~~" in after and "- jasmine <!--" in after and "- ~~black~~" in after
+    assert "red" not in after
+
+
+def test_of_two_patches_in_one_batch_the_second_sees_the_first() -> None:  # B-C5
+    world = World(model=Scripted())
+    requests = waiting(
+        world,
+        {"a": ["add|tea|green|"], "b": ["patch|tea|green|jasmine"], "c": ["patch|tea|jasmine|white"]},
+    )
+    assert set(run_merge(world.services(), requests)) == {None}
+    lines = memory.read(world.services(), ALICE, TEA).lines
+    assert [(line.text, line.closing is None) for line in lines] == [
+        ("green", False),
+        ("jasmine", False),
+        ("white", True),
+    ]
+    assert [diff_of(world, name)["skipped"] for name in "abc"] == [[], [], []]
+
+
+def test_a_patch_that_would_fit_twice_is_passed_over() -> None:  # B-C5
+    world = World(model=Scripted())
+    world.remember("a", "add|tea|green|")
+    world.remember("b", "add|tea|green|")
+    world.remember("c", "drop|tea|green|")
+    (skipped,) = diff_of(world, "c")["skipped"]
+    assert skipped["reason"] == "its search text stands in 2 places"
+    assert diff_of(world, "c")["summary"]["total_updates"] == 0  # B-C7

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strandline.domain.contracts import MergeRequested
-from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
 from strandline.pipeline.merge import run_merge
 from strandline.storage.markdown import parse
+from tests.pipeline.models import Scripted
 from tests.pipeline.world import World
 
 TEXTS = ["green tea", "black tea", "no tea"]
@@ -20,32 +20,6 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("call"), st.sampled_from(["grep", "bash"]), st.sampled_from(["1", "2"]), st.just("")),
 )
 SESSIONS = st.lists(st.lists(OPERATIONS, min_size=1, max_size=4), min_size=2, max_size=4)
-
-
-class Scripted:
-    """A message `add|tea|green tea|` is the operation it spells."""
-
-    def extract(self, transcript: Transcript) -> Extraction:
-        proposals = tuple(_proposal(turn, *turn.text.split("|")) for turn in transcript.turns)
-        return Extraction(extractor="scripted/1", abstract="", overview="", proposals=proposals)
-
-
-def _proposal(turn: Turn, kind: str, where: str, what: str, new: str) -> Proposal:
-    at = {"seq_from": turn.seq, "seq_to": turn.seq}
-    if kind == "call":
-        count = Setting(field="calls", value=int(what), **at)
-        return Proposal(memory_type="tools", fields={"tool_name": where}, settings=(count,))
-    if kind == "home":
-        lives = Claim(text=what, quote=what, attribute="home", value=what, **at)
-        return Proposal(memory_type="profile", claims=(lives,))
-    fields = {"topic": where}
-    if kind == "add":
-        said = Claim(text=what, quote=what, **at)
-        return Proposal(memory_type="preferences", fields=fields, claims=(said,))
-    claims = (Claim(text=new, quote=new, **at),) if new else ()
-    return Proposal(
-        memory_type="preferences", fields=fields, patches=(Patch(search=(what,), claims=claims, **at),)
-    )
 
 
 def extracted(world: World, sessions: Sequence[Sequence[tuple[str, ...]]]) -> list[MergeRequested]:

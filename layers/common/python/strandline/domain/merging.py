@@ -32,6 +32,10 @@ class Addition:
     values: tuple[FieldValue, ...] = ()
     links: tuple[Link, ...] = ()
 
+    def rank(self) -> tuple[str, str]:
+        """Earlier conversations first: the order in which a batch is told of."""
+        return min(self.times, default=""), self.extraction
+
     @property
     def times(self) -> list[str]:
         """When what it says was said."""

@@ -28,14 +28,14 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
-from strandline.domain.expiry import renewed
-from strandline.domain.memory import Memory, living, revived
+from strandline.domain.memory import Memory, living
 from strandline.domain.memory_policy import MemoryPolicy
-from strandline.domain.merging import Addition, Ends, absorb, skipped, without
+from strandline.domain.merging import Addition
 from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.settlement import Settlement
 from strandline.domain.times import stamp
+from strandline.pipeline.absorbing import absorb_all
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex, tidy
 from strandline.pipeline.diff import Effect, Effects, diff
@@ -48,11 +48,9 @@ from strandline.pipeline.outcome import complete
 from strandline.pipeline.settling import settle
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
-from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of, user_ref
 from strandline.storage.once import fetch, write_once
 from strandline.storage.records import Due
-from strandline.storage.revisions import written
 
 
 @dataclass
@@ -220,7 +218,7 @@ def _write_file(services: Library, owner: User, group: Group, began: datetime) -
         met = [(job.request, addition) for job, addition in group.additions]
         settled = settle(services, path, met, began)
         change = partial(
-            _absorb_all,
+            absorb_all,
             additions=[addition for _, addition in group.additions],
             ends=settled.ends if settled else (),
             ttls={addition.extraction: job.ttl_seconds for job, addition in group.additions},
@@ -236,33 +234,6 @@ def _write_file(services: Library, owner: User, group: Group, began: datetime) -
         if settled:
             job.settled[path] = settled
     return {path: living(memory)}
-
-
-Absorbed = tuple[Memory | None, dict[str, Effect]]
-
-
-def _absorb_all(
-    memory: Memory | None,
-    *,
-    additions: Iterable[Addition],
-    ends: Ends,
-    ttls: Mapping[str, int | None],
-    now: str,
-) -> Change[Memory, Absorbed]:
-    """Everything absorbed in one go. A file that gains nothing stays as it is, an expired one too."""
-    start = current = revived(memory, now)
-    effects: dict[str, Effect] = {}
-    for addition in sorted(additions, key=lambda a: a.extraction):
-        before, current = current, absorb(current, addition, ends)
-        shown, after = living(before), living(current)
-        if before is current and shown is not None and addition.extraction in shown.applied:
-            shown = without(shown, addition)
-        failed = skipped(after, addition) if after else ()
-        effects[addition.extraction] = Effect(shown, after, failed)
-    if current is start:
-        return Change(None, (memory, effects))
-    current = renewed(memory, current, ttls, now)
-    return Change(current, (current, effects), written("merge", memory))
 
 
 def _documents(jobs: Iterable[Job]) -> Iterator[tuple[str, list[Document]]]:
