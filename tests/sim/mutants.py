@@ -333,7 +333,7 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "a diff is told from the files only when they were written now",
-        "pipeline.merge:_absorb_all",
+        "pipeline.absorbing:absorb_all",
         ("shown = without(shown, addition)", "pass"),
         race="files",
     ),
