@@ -45,13 +45,13 @@ def measure(*, quick: bool) -> Mapping[str, Sequence[float]]:
     found: dict[str, Sequence[float]] = {}
     for name, embedder in (("words", None), ("words and likeness", LocalEmbedder())):
         world = Remembering(embedder)
-        _store(world, data)
+        store(world, data)
         for what, search in _searches(world, data).items():
             found[f"{what} search by {name}"] = recall(data, search)["all"]
     return found
 
 
-def _store(world: World, data: Locomo) -> None:
+def store(world: World, data: Locomo) -> None:
     for session in data.sessions:
         owner = User("bench", session.conversation)
         said = [MessageIn.model_validate(dict(message)) for message in session.messages]

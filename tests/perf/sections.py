@@ -16,6 +16,7 @@ from tests.perf import (
     requests,
     scale,
     service,
+    steps,
     together,
     world,
 )
@@ -290,6 +291,19 @@ def imports_at_once(*, quick: bool) -> str:
     return f"{report.table(header, shown)}\n\n{same}"
 
 
+def search_steps(*, quick: bool) -> str:
+    """What each step of the search gives, and how much of the answers a block of memories holds."""
+    recalls, held = steps.measure(quick=quick)
+    header = ("turn recall", *(f"{part} @{k}" for part in ("chosen on", "others") for k in (1, 5, 10, 20)))
+    ladder = report.table(header, [(name, *chosen, *others) for name, chosen, others in recalls])
+    columns = ("all", *CATEGORIES)
+    blocks = report.table(
+        ("answers' words held, %", *("**all**" if c == "all" else CATEGORIES[c] for c in columns)),
+        [(name, *(f"{row[c]:.1f}" for c in columns)) for name, row in held.items()],
+    )
+    return f"{ladder}\n\n{blocks}"
+
+
 def many_memories(*, quick: bool) -> str:
     """The index of a user with many memories, without and with vectors."""
     sizes = scale.SIZES[:2] if quick else scale.SIZES
@@ -310,4 +324,5 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "load": under_load,
     "import": imports_at_once,
     "scale": many_memories,
+    "steps": search_steps,
 }

@@ -15,3 +15,8 @@ def stamp(at: datetime) -> str:
 def parse(text: str) -> datetime:
     """The time that `stamp` wrote. Raises ValueError on anything that is no time."""
     return datetime.fromisoformat(text)
+
+
+def day(at: datetime) -> str:
+    """`8 May 2023`."""
+    return f"{at.day} {at:%B %Y}"

@@ -6,14 +6,13 @@ recall@10 of memory lines from 71.5 to 74.6 %, and of messages from 62.9 to 74.9
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from strandline.domain.memory import Line, Memory, read_lines
 from strandline.domain.memory_types.template import searched_by, told
 from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
-from strandline.domain.times import parse
+from strandline.domain.times import day, parse
 from strandline.pipeline.extract import text_of
 
 SHOWN_CHARS = 8_000
@@ -40,7 +39,7 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
         around = [other.text for other in _around(lines, n) if other.source.session_id == here]
         if about:
             around.append(about)
-        found_by = _day(parse(line.source.at))
+        found_by = day(parse(line.source.at))
         yield Document(
             f"{path}#{n:06d}", path, line.text, {**shared, **_cited(line)}, found_by, "\n".join(around)
         )
@@ -70,10 +69,6 @@ def _around(items: Sequence[T], n: int) -> Sequence[T]:
     return (*items[max(n - BEFORE, 0) : n], *items[n + 1 : n + 1 + AFTER])
 
 
-def _day(at: datetime) -> str:
-    return f"{at.day} {at:%B %Y}"
-
-
 def message_group(incarnation: str, archive: int) -> str:
     """The name of an archive's group in the message index."""
     return f"{incarnation}/{archive:012d}"
@@ -91,7 +86,7 @@ def message_documents(group: str, session_id: str, messages: Iterable[dict[str, 
             **{name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")},
         }
         speaker = message.get("peer_id") or message["role"]
-        found_by = f"{speaker} {_day(said_at(message))}\n{text[SHOWN_CHARS:]}"
+        found_by = f"{speaker} {day(said_at(message))}\n{text[SHOWN_CHARS:]}"
         yield Document(
             f"{group}#{message['seq']:012d}",
             group,

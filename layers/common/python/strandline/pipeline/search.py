@@ -71,7 +71,8 @@ def within(path: str, directory: str) -> bool:
 class Query:
     """What to look for. `since` and `until` (RFC 3339, UTC) bound the time of the conversation, both inclusive. With
     `as_of` memories are searched as they were at that time. What held no longer at `until`, or now, is found only where
-    `superseded` asks for it. With `spread` a memory line that cites only what better ones cite too counts half."""
+    `superseded` asks for it. With `spread` a memory line that cites only what better ones cite too
+    counts half. `types` are those of memories, None for all."""
 
     text: str
     context_type: Literal["memory", "message"] = "memory"
@@ -84,6 +85,7 @@ class Query:
     as_of: datetime | None = None
     superseded: bool = False
     spread: bool = True
+    types: frozenset[str] | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -174,6 +176,7 @@ def _accept(query: Query) -> Callable[[Document], bool]:
         at = document.attributes.get("at") or document.attributes.get("created_at") or ""
         return (
             query.scope.holds(document)
+            and (query.types is None or document.attributes.get("type") in query.types)
             and (query.superseded or _stands(document, query.until))
             and all(document.attributes.get(name) == value for name, value in query.filters.items())
             and (query.since is None or str(at) >= query.since)

@@ -64,3 +64,25 @@ class Found(TypedDict):
     skills: list[Any]
     total: int
     not_kept: NotRequired[int]
+
+
+class BlockMemory(TypedDict):
+    """A memory of which lines are in a block: how many, the tokens they add, the best of them and its score, of which
+    `explain` says what it is made of."""
+
+    uri: str
+    category: str
+    score: float
+    lines: int
+    tokens: int
+    best: str
+    explain: NotRequired[dict[str, Any]]
+
+
+class ShownBlock(TypedDict):
+    """Memories as text for a prompt, "" for none; `left_out` counts lines that were found and had no room."""
+
+    text: str
+    tokens: int
+    memories: list[BlockMemory]
+    left_out: int

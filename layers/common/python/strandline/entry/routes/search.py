@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from strandline.domain.address import archive_id, memory_uri, place_of, session_uri
+from strandline.domain.block import Taken
 from strandline.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -21,10 +22,10 @@ from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.repeat import run_again
-from strandline.entry.results.search import Found
+from strandline.entry.results.search import Found, ShownBlock
 from strandline.entry.routes.asking import acting_peer, new_router, owner, past
 from strandline.entry.wiring import library
-from strandline.pipeline import memory
+from strandline.pipeline import block, memory
 from strandline.pipeline.past import read_at
 from strandline.pipeline.search import Query, Scope, search_past
 from strandline.storage.layout import User
@@ -32,6 +33,7 @@ from strandline.storage.layout import User
 router = new_router()
 
 MAX_HITS = 200
+MAX_BLOCK_TOKENS = 100_000
 DETAIL = 2
 _AGO = re.compile(r"(\d{1,6})([mhd])", re.ASCII)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -115,6 +117,51 @@ def find(body: Find) -> dict[str, Any]:
 def search(body: Find) -> dict[str, Any]:
     """The same as find: a session's id adds its live messages to what is searched, it does not change the query."""
     return find(body)
+
+
+class Wanted(BaseModel):
+    """What a prompt is about, and the tokens there are for memories: in all, and for those of a type (`quotas`).
+    `types` are the memories that may be in it; without them all."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    query: str = Field(min_length=1, max_length=10_000)
+    max_tokens: int = Field(default=block.MAX_TOKENS, ge=1, le=MAX_BLOCK_TOKENS)
+    types: Annotated[list[str], Field(max_length=100)] | None = None
+    quotas: Annotated[dict[str, Annotated[int, Field(ge=0)]], Field(max_length=100)] = Field(
+        default_factory=dict
+    )
+    explain: bool = False
+
+
+@router.post("/api/v1/search/block")
+@answers(ShownBlock)
+def memory_block(body: Wanted) -> dict[str, Any]:
+    """The memories for a prompt: the most relevant lines that fit, by day, framed as data, and from which memories they
+    are. The budget holds for the text as it is."""
+    run_again()
+    whose = owner(router)
+    known = library()
+    types = None if body.types is None else frozenset(body.types)
+    wanted = block.Wanted(body.query, body.max_tokens, types, body.quotas, acting_peer(router))
+    made = block.memory_block(known, whose, wanted)
+    shown = [_taken(each, whose, explain=body.explain) for each in made.taken]
+    return ok(
+        {"text": made.text, "tokens": made.tokens, "memories": shown, "left_out": made.left_out}, known.clock
+    )
+
+
+def _taken(taken: Taken, whose: User, *, explain: bool) -> dict[str, Any]:
+    best = taken.best
+    row = {
+        "uri": memory_uri(whose.user_id, best.path),
+        "category": best.type,
+        "score": best.score,
+        "lines": taken.lines,
+        "tokens": taken.tokens,
+        "best": best.text,
+    }
+    return {**row, "explain": dict(best.explain)} if explain else row
 
 
 def _check(body: Find) -> None:
