@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline.domain.errors import Aborted, FailedPrecondition, StrandlineError, Unavailable
+from strandline.ports import ConditionFailed
 from strandline.storage.document import WRITES_KEPT, Change, Retry
 from tests.unit.storage.desk import KEY, LOST, RACE, Desk, Notes
 
@@ -110,6 +111,14 @@ def test_attempts_spent_means_nothing_written() -> None:
     assert desk.calls["put"] == 5
     assert "a" not in desk.notes()
     assert desk.add("a") == 3
+
+
+def test_a_last_attempt_that_is_refused_by_its_own_write_has_written() -> None:
+    """The network sent it twice, and the answer is that of the second."""
+    desk = Desk(retry=Retry(attempts=1))
+    desk.faults.after("put", ConditionFailed("412"))
+    assert desk.add("a") == 0
+    assert desk.notes() == ("a",)
 
 
 def test_no_answer_to_the_end() -> None:

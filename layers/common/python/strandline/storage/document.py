@@ -253,6 +253,11 @@ class _Update(Generic[V, R]):
             outcome = self._attempt()
             if outcome is not None:
                 return outcome.result
+        landed = self._landed(
+            self._documents.read_warm(self._key)
+        )  # our own write may have refused its repeat
+        if landed is not None:
+            return landed.result
         raise self._given_up()
 
     def _try_known(self, known: Versioned[V] | None) -> Change[V, R] | None:
