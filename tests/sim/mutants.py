@@ -504,6 +504,7 @@ EQUIVALENT: dict[str, str] = {
 
 OPEN: frozenset[str] = frozenset(
     {
+        "a commit that was asked for has no marker",
         "the sweep removes a marker before it puts it later",
         "an extraction goes on for a deleted session",
         "an index that lost its race is written from files read before",
