@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from strandline.domain.errors import NotFound
 from strandline.pipeline import session
+from strandline.storage.layout import User
 from tests.pipeline import test_auto_commit as auto_commit
 from tests.pipeline import way
 from tests.pipeline.erasing import begin, everything, nothing_left, receipt, recount
@@ -51,30 +52,42 @@ class ByItself:
         auto_commit.expect_one_commit(self.world)
 
 
-class Farewell:
-    """A session is deleted, and days later its user is erased; a neighbour keeps everything."""
+class Deleted:
+    """A session that is deleted leaves its memories and nothing else, and a neighbour everything."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        world.remember("s", "tea: I like green tea")
+        world.append("s", "live", ids="live")
+        self._neighbour = neighbour(world)
+
+    def go(self) -> None:
+        for step in (delete, heal_once, a_day_later, World.heal):
+            run(self.world, step)
+
+    def expect(self) -> None:
+        assert self.world.stored("/alice/sessions/") == []
+        assert self.world.rows("TASKS#") == self.world.rows("DUE#") == []
+        assert way.texts(self.world) == {"preferences/tea.md": ["I like green tea"]}
+        assert everything(self.world, is_neighbour) == self._neighbour
+
+
+class Erased:
+    """A user who is erased leaves nothing but an exact receipt, and a neighbour everything."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self._had: Mapping[str, Any] = {}
         self._task = ""
-        world.remember("s", "tea: I like green tea")
-        world.append("s", "live", ids="live")
-        world.append("s", "tea: mine is black", owner=BOB)
-        self._neighbour = everything(world, lambda user: user == BOB)
+        world.append("s", "tea: I like green tea")
+        self._neighbour = neighbour(world)
 
     def go(self) -> None:
-        for step in (delete, World.heal, a_day_later, World.heal):
-            run(self.world, step)
-        assert self.world.stored("/alice/sessions/") == []
-        assert self.world._quiet(lambda: way.texts(self.world)) == {
-            "preferences/tea.md": ["I like green tea"]
-        }
-        run(self.world, self._erase)
-        for _ in range(2):  # it is gone through twice, then the sweep finds it over
+        run(self.world, self._begin)
+        for _ in range(2):  # all is gone through twice, then the sweep finds it over
             run(self.world, World.heal)
 
-    def _erase(self, world: World) -> None:
+    def _begin(self, world: World) -> None:
         self._had = recount(world, lambda user: user == ALICE)
         self._task = begin(world, ALICE)
 
@@ -82,13 +95,27 @@ class Farewell:
         nothing_left(self.world, ALICE)
         found = receipt(self.world, self._task)
         assert {name: found[name] for name in self._had} == self._had
-        assert everything(self.world, lambda user: user == BOB) == self._neighbour
         assert self.world.rows("DUE#") == self.world.rows("ERASE#") == []
+        assert everything(self.world, is_neighbour) == self._neighbour
+
+
+def neighbour(world: World) -> object:
+    """Somebody else, and all that is stored of him."""
+    world.append("s", "tea: mine is black", owner=BOB)
+    return everything(world, is_neighbour)
+
+
+def is_neighbour(user: User) -> bool:
+    return user == BOB
 
 
 def delete(world: World) -> None:
     with suppress(NotFound):  # an attempt before this one has deleted it
         session.delete(world.services(), ALICE, "s")
+
+
+def heal_once(world: World) -> None:
+    world.heal(1)
 
 
 def a_day_later(world: World) -> None:
