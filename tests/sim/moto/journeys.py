@@ -62,7 +62,7 @@ class Deleted:
         self._neighbour = neighbour(world)
 
     def go(self) -> None:
-        for step in (delete, heal_once, a_day_later, World.heal):
+        for step in (delete, heal_once, days_later):
             run(self.world, step)
 
     def expect(self) -> None:
@@ -118,5 +118,7 @@ def heal_once(world: World) -> None:
     world.heal(1)
 
 
-def a_day_later(world: World) -> None:
+def days_later(world: World) -> None:
+    """The sweep looks a second time, and a third when it could not the first time."""
     world.clock.advance(2 * DAY)
+    world.heal(4)
