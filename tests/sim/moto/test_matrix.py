@@ -74,7 +74,7 @@ def break_everywhere(journey: type[Journey], kind: str, subtests: pytest.Subtest
             made.go()
             assert world.wire.fired
             if world.land():
-                world.heal()
+                world.heal(4)
             made.expect()
 
 
