@@ -14,7 +14,7 @@ from functools import cache
 import pytest
 
 from tests.sim.moto.faults import FAULTS, harms_reads
-from tests.sim.moto.journeys import ByItself, Deleted, Erased, Journey, Remembering
+from tests.sim.moto.journeys import ByItself, Deleted, Erased, Journey, Remembering, days_later
 from tests.sim.moto.wire import Call
 from tests.sim.moto.world import MotoWorld
 
@@ -74,7 +74,7 @@ def break_everywhere(journey: type[Journey], kind: str, subtests: pytest.Subtest
             made.go()
             assert world.wire.fired
             if world.land():
-                world.heal(4)
+                days_later(world)
             made.expect()
 
 
