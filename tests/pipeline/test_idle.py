@@ -1,6 +1,7 @@
 """Sessions that fall silent: the due marker, and the sweep that looks at it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -291,3 +292,28 @@ def test_a_session_without_a_marker_gets_one_with_its_next_message(world: World)
         say(world, "a")
     say(world, "b")
     assert world.head("s").mark in {row["mark"] for row in markers(world)}
+
+
+@pytest.mark.parametrize("at", range(17, 22))
+def test_what_is_said_while_the_sweep_looks_keeps_its_marker(world: World, at: int) -> None:
+    """The head names a marker that the sweep is about to remove, since nothing was live when it looked."""
+    begin(world)
+    say(world, "a")
+    world.commit("s")
+    world.settle()
+    world.next(at, lambda: say(world, "b"))
+    world.sweep(HOUR)
+    assert world.head("s").mark in {row["mark"] for row in markers(world)}
+
+
+def test_a_deployment_that_wants_idle_commits_again_gets_them(world: World) -> None:
+    begin(world)
+    say(world, "a")
+    world.rules = replace(world.rules, triggers=Triggers(idle=False, max_age_seconds=0))
+    world.sweep(HOUR)
+    assert (markers(world), world.head("s").mark) == ([], None)
+    world.rules = replace(world.rules, triggers=Triggers(idle=True))
+    say(world, "b")
+    world.sweep(HOUR)
+    world.settle()
+    assert world.head("s").commit_count == 1

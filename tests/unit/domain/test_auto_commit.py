@@ -13,6 +13,7 @@ from strandline.domain.auto_commit import (
     committed,
     decide,
     next_look,
+    policy_of,
     stumbled,
     unmarked,
     wants_marker,
@@ -131,9 +132,10 @@ def test_what_is_written_down_of_a_commit() -> None:  # B-B12
 
 def test_only_an_empty_session_forgets_its_own_marker() -> None:
     empty, full = replace(head(0), mark="m"), replace(head(1), mark="m")
-    assert unmarked(empty, "m").mark is None
-    assert unmarked(empty, "n") is empty
-    assert unmarked(full, "m") is full
+    without = unmarked(empty, "m", START, IDLE)
+    assert without is not None and without.mark is None
+    assert unmarked(empty, "n", START, IDLE) is empty
+    assert unmarked(full, "m", START, IDLE) is None
 
 
 @pytest.mark.parametrize(
@@ -166,3 +168,9 @@ def test_a_window_that_every_write_would_pass(keep: int, count: int, accepted: b
     else:
         with pytest.raises(InvalidArgument, match="keep_recent_count"):
             AutoCommitPolicy.from_dict(given)
+
+
+def test_a_policy_of_another_version_is_read_as_far_as_it_is_known() -> None:
+    stored = {"message_count_threshold": 3, "added_later": {"x": 1}}
+    read = policy_of(Head("a", "u", "s", "i", "then", "then", auto_commit_policy=stored))
+    assert read == AutoCommitPolicy(message_count_threshold=3)

@@ -61,3 +61,14 @@ def test_another_schema_is_not_guessed_at() -> None:
     body = HeadCodec().encode(HEAD, STAMP).replace(b'"schema":1', b'"schema":2')
     with pytest.raises(ValueError, match="schema 2"):
         HeadCodec().decode(body)
+
+
+def test_a_head_from_before_automatic_commits_is_read() -> None:
+    """It has no marker, does not say since when it has live messages, and its archives have no task of their own."""
+    body = HeadCodec().encode(replace(HEAD, mark="m", live_since="then"), STAMP)
+    meta, tail = body.split(b',"tail":[')
+    row = json.loads(meta + b"}")
+    row = {name: value for name, value in row.items() if name not in ("mark", "live_since")}
+    row |= {name: [archive[:7] for archive in row[name]] for name in ("pending", "failed")}
+    old = json.dumps(row, separators=(",", ":")).encode()[:-1] + b',"tail":[' + tail
+    assert HeadCodec().decode(old) == (HEAD, STAMP)

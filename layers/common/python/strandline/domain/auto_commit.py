@@ -88,8 +88,12 @@ class AutoCommit:
 
 
 def policy_of(head: Head) -> AutoCommitPolicy | None:
-    """The policy the session was created with; None when it is never committed by itself."""
-    return AutoCommitPolicy(**head.auto_commit_policy) if head.auto_commit_policy is not None else None
+    """The policy the session was created with; None when it is never committed by itself. Fields of another version of
+    the service are left out, and what that version did not know has its default."""
+    stored = head.auto_commit_policy
+    if stored is None:
+        return None
+    return AutoCommitPolicy(**{f.name: stored[f.name] for f in fields(AutoCommitPolicy) if f.name in stored})
 
 
 def decide(head: Head, now: datetime, triggers: Triggers) -> AutoCommit | None:
@@ -108,7 +112,7 @@ def decide(head: Head, now: datetime, triggers: Triggers) -> AutoCommit | None:
 
 def next_look(head: Head, now: datetime, triggers: Triggers) -> datetime | None:
     """When the passing of time alone can make a commit due, should nothing else happen; None: never."""
-    policy = policy_of(head)
+    policy = policy_of(head) if head.live_count else None
     waits = _waits(head, policy, triggers) if policy else {}
     return max(min(waits.values()), _pause_ends(head, policy, now)) if policy and waits else None
 
@@ -160,6 +164,8 @@ def stumbled(head: Head, reason: str, now: str) -> Head:
     return replace(head, auto_commit_last_error=reason, auto_commit_last_error_at=now)
 
 
-def unmarked(head: Head, mark: str) -> Head:
-    """An empty session goes without that marker; any other is left as it is."""
-    return replace(head, mark=None) if head.mark == mark and not head.live_count else head
+def unmarked(head: Head, mark: str, now: datetime, triggers: Triggers) -> Head | None:
+    """The session without that marker; None when it still needs it."""
+    if head.mark != mark:
+        return head
+    return None if next_look(head, now, triggers) else replace(head, mark=None)

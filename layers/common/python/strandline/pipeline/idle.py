@@ -6,8 +6,8 @@ session can have fallen silent at the earliest, and no write moves it.
     idle     the head names another   → of no use; kept for a day, as the head that names it may still be on its way
              a commit is due          → CommitRequested; looked at again later
              not yet                  → moved to when it can be due
-             nothing live             → the head forgets the marker, then it is removed
-    commit   the task has an archive, or has ended → marker removed
+             nothing to wait for      → the head forgets the marker, then it is removed
+    commit   the task has an archive, by itself or by the head, or has ended → marker removed
              a commit is due                       → CommitRequested again; after too many rounds the task has failed
              not any more                          → the task has ended without an archive; marker removed
 """
@@ -17,9 +17,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from strandline.domain.auto_commit import decide, next_look, unmarked
+from strandline.domain.auto_commit import Triggers, decide, next_look, unmarked
 from strandline.domain.contracts import CommitRequested
-from strandline.domain.session import Head
+from strandline.domain.session import Head, archived_by
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.auto_commit import NOT_DUE, give_up, skip
 from strandline.pipeline.services import Services
@@ -57,13 +57,12 @@ def look_at_session(services: Services, due: Due, now: datetime) -> str | None:
         asked = ask(services, due.session)
         services.due.move(due, replace(due, at=services.due_at()))
         return "committed" if asked else "moved"
-    look = next_look(head, now, services.rules.triggers) if head.live_count else None
-    if look is None:
-        services.heads.update(head_key(due.session), partial(_forget, due=due))
+    look = next_look(head, now, services.rules.triggers)
+    if look is None and _forgotten(services, due, now):
         services.due.remove(due)
         return None
     earliest = now + timedelta(seconds=services.rules.check_seconds)
-    services.due.move(due, replace(due, at=stamp(max(look, earliest))))
+    services.due.move(due, replace(due, at=stamp(max(look or now, earliest))))
     return "moved"
 
 
@@ -82,11 +81,17 @@ def _let_lie(services: Services, due: Due, now: datetime) -> None:
         services.due.remove(due)
 
 
-def _forget(head: Head | None, *, due: Due) -> Change[Head, None]:
+def _forgotten(services: Services, due: Due, now: datetime) -> bool:
+    """Whether the head goes without the marker now; not if something was said since it was read."""
+    change = partial(_forget, due=due, now=now, triggers=services.rules.triggers)
+    return services.heads.update(head_key(due.session), change)
+
+
+def _forget(head: Head | None, *, due: Due, now: datetime, triggers: Triggers) -> Change[Head, bool]:
     if head is None or head.buried_at or head.incarnation != due.session.incarnation:
-        return Change(None, None)
-    without = unmarked(head, due.mark)
-    return Change(None if without is head else without, None)
+        return Change(None, True)
+    without = unmarked(head, due.mark, now, triggers)
+    return Change(None if without is head else without, without is not None)
 
 
 def look_at_request(services: Services, due: Due, now: datetime) -> str | None:
@@ -97,6 +102,9 @@ def look_at_request(services: Services, due: Due, now: datetime) -> str | None:
         return None
     head = _living(services, due)
     request = CommitRequested(session=due.session, task_id=due.task_id)
+    if head is not None and archived_by(head, due.task_id):
+        services.due.remove(due)  # its task does not say so yet; the archive's own marker sees to that
+        return None
     if head is None or decide(head, now, services.rules.triggers) is None:
         skip(services, request, NOT_DUE)
         services.due.remove(due)
