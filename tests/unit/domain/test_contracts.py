@@ -41,3 +41,9 @@ def test_what_this_version_does_not_know_is_refused(message: Message, change: di
 
 def test_the_owner_is_the_account_and_the_user() -> None:
     assert SESSION.owner == "a/u"
+
+
+@pytest.mark.parametrize("name", ["task_id", "lease"])
+def test_a_name_that_would_swell_the_head_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        CommitRequested.model_validate({"session": SESSION.model_dump(), name: "x" * 65})

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.message import MAX_BATCH, Identifier, MessageIn
 
+NAME_CHARS = 64  # of a task or a lease
+
 
 class SessionRef(BaseModel):
     """Whose session, and which life of it: an incarnation never comes twice, so nothing meant for a deleted session
@@ -51,8 +53,8 @@ class CommitRequested(BaseModel):
     version: Literal[1] = 1
     session: SessionRef
     keep_recent_count: int = Field(default=0, ge=0, le=10_000)
-    task_id: str | None = None
-    lease: str | None = None
+    task_id: str | None = Field(default=None, max_length=NAME_CHARS)
+    lease: str | None = Field(default=None, max_length=NAME_CHARS)
 
 
 class ExtractRequested(BaseModel):

@@ -9,12 +9,14 @@ on crash       before the lease: the next write or the sweep asks. After it: the
 cost           of a write that wants no commit: nothing. Of one that does: three table writes, one message
 """
 
+import logging
 from contextlib import suppress
 from functools import partial
 
 from strandline.domain import auto_commit
 from strandline.domain.contracts import CommitRequested, SessionRef
 from strandline.domain.errors import StrandlineError
+from strandline.domain.failure import kind_of
 from strandline.domain.redaction import scrub
 from strandline.domain.session import Head
 from strandline.domain.times import parse, stamp
@@ -25,26 +27,31 @@ from strandline.storage.layout import head_key
 from strandline.storage.log import ref
 from strandline.storage.records import Due, dated
 
+log = logging.getLogger(__name__)
+
 REASON_CHARS = 500
 NOTED_AGAIN_SECONDS = 60
 
 
 def run_trigger(services: Services, head: Head) -> str | None:
     """Asks for a commit if the session's policy wants one; answers the task's id. What fails is noted on the session
-    and made up for by its next write or by the sweep."""
-    if auto_commit.decide(head, services.clock.now(), services.rules.triggers) is None:
+    and made up for by its next write or by the sweep; what nobody has foreseen is logged."""
+    try:
+        wanted = auto_commit.decide(head, services.clock.now(), services.rules.triggers)
+        return ask(services, ref(head)) if wanted else None
+    except StoreError:
         return None
-    with suppress(StoreError):
-        return ask(services, ref(head))
-    return None
+    except Exception as error:  # noqa: BLE001 - the messages are stored, so the write has succeeded
+        log.error("a commit could not be asked for: %s", kind_of(error))
+        return None
 
 
 def ask(services: Services, whose: SessionRef) -> str | None:
-    """Asks for a commit, under a task of its own; None while another is under way. Raises StoreError, noted on the
-    session."""
+    """Asks for a commit, under a task of its own; None while another is under way. What is raised, StoreError or what
+    nobody has foreseen, is noted on the session."""
     try:
         return _ask(services, whose)
-    except StoreError as error:
+    except Exception as error:
         note_failure(services, whose, f"the commit could not be asked for: {type(error).__name__}")
         raise
 
