@@ -15,7 +15,7 @@ from strandline.storage.lease import LEASE
 from strandline.storage.log import ref
 from tests.pipeline.faults import FAULTS, run
 from tests.pipeline.trips import Killed
-from tests.pipeline.world import ALICE, World, counted
+from tests.pipeline.world import ALICE, HEAL_SECONDS, World, counted
 
 POLICY = {"message_count_threshold": 3, "keep_recent_count": 1}
 SECONDS = LEASE.total_seconds()
@@ -259,3 +259,88 @@ def test_a_worker_that_is_killed_leaves_it_to_the_next_delivery(world: World) ->
     world.settle()
     assert world.head("s").commit_count == 1
     assert ref(world.head("s")).incarnation == world.head("s").incarnation
+
+
+def request(world: World) -> CommitRequested:
+    newest = world.commit_queue.sent[-1]
+    assert isinstance(newest, CommitRequested)
+    return newest
+
+
+def archives(world: World) -> dict[str, Any]:
+    return {row["task_id"]: row["archive"] for row in world.rows("TASKS#")}
+
+
+def test_a_task_that_has_ended_makes_no_other_archive(world: World) -> None:
+    """Whatever the head has forgotten of it since, and whoever sends its request again."""
+    begin(world)
+    for number in range(10):
+        say(world, *(f"{number} {text}" for text in "abcd"))
+        if number == 0:
+            first = request(world)
+        world.settle()
+    asked = say(world, *"efgh")
+
+    assert run_auto_commit(world.services(), first) == Skip("not_due")
+    world.settle()
+
+    assert archives(world)[first.task_id or ""] == 1
+    assert archives(world)[asked or ""] == world.head("s").commit_count == 11
+
+
+def test_a_task_that_ended_without_an_archive_makes_none(world: World) -> None:
+    begin(world)
+    say(world, *"abcd")
+    first = request(world)
+    world.commit("s")
+    world.settle()
+    asked = say(world, *"efgh")
+
+    assert run_auto_commit(world.services(), first) == Skip("not_due")
+    world.settle()
+    assert archives(world)[asked or ""] == 2
+
+
+def test_a_task_of_another_session_or_kind_is_left_alone(world: World) -> None:
+    begin(world)
+    world.create("other", auto_commit_policy=policy(**POLICY))
+    world.append("other", *"abcd")
+    other = request(world).task_id or ""
+    erasure = {"task_id": "e", "task_type": "user_erasure", "status": "pending", "resource_id": "alice"}
+    world.items.put({"pk": "TASKS#acme/alice", "sk": "e", **erasure})
+    say(world, *"abcd")
+    ours = request(world)
+    before = world.rows("TASKS#")
+
+    for forged in (other, "e"):
+        done = run_auto_commit(world.services(), ours.model_copy(update={"task_id": forged, "lease": None}))
+        assert done == Skip("not_its_task")
+
+    assert world.rows("TASKS#") == before
+    assert world.head("s").commit_count == 0
+
+
+def test_the_sweep_believes_the_head_before_the_task(world: World) -> None:
+    """The archive has been made, and its task has not heard of it: it has not ended without one."""
+    begin(world)
+    asked = say(world, *"abcd") or ""
+    world.clock.advance(300)
+    # the first says that the task is running, the second tells of its archive
+    world.items.faults.before("update", Ambiguous("lost"), nth=2)
+    world.commit_next()
+    assert world.head("s").commit_count == 1
+    assert archives(world)[asked] is None
+    world.sweep(HEAL_SECONDS - 299)
+    assert task.get(world.services(), ALICE, asked)["status"] == "running"
+    world.heal()
+    done = task.get(world.services(), ALICE, asked)
+    assert (done["status"], done["archive"]) == ("completed", 1)
+
+
+def test_an_error_that_nobody_has_foreseen_is_none_of_the_write(world: World) -> None:
+    begin(world)
+    say(world, *"abc")
+    world.commit_queue.faults.before("send", PermissionError("no such queue"))
+    assert say(world, "d") is None
+    assert world.head("s").last_seq == 4
+    assert "PermissionError" in (world.head("s").auto_commit_last_error or "")

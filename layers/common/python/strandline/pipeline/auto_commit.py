@@ -4,7 +4,7 @@ in             CommitRequested with the task that was announced
 out            what commit puts out, or why nothing was to be done
 commit point   commit's: CAS PUT of the session head, which also notes when it was and clears the last failure
 on duplicate   it decides on the head as it is, whatever the request was made for; an archive that was made under the
-               same task is answered instead of making another
+               same task is answered instead of making another, and a task that has ended makes none
 on crash       the request comes again; should it be lost, its due marker makes the sweep ask again
 """
 
@@ -13,14 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from strandline.domain.auto_commit import decide
-from strandline.domain.contracts import CommitRequested
+from strandline.domain.contracts import CommitRequested, SessionRef
 from strandline.domain.errors import NotFound, StrandlineError
 from strandline.domain.redaction import scrub
 from strandline.domain.session import CommitPlan, Head, Skip
 from strandline.pipeline.commit import Committed, archive_live, plan_commit
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import REASON_CHARS, note_failure
-from strandline.ports import StoreError
+from strandline.ports import Item, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.layout import user_of
 from strandline.storage.records import COMPLETED_KEPT
@@ -28,6 +28,7 @@ from strandline.storage.records import COMPLETED_KEPT
 NOT_DUE = "not_due"
 GONE = "session_gone"
 CALLED_OFF = "cancelled"
+FOREIGN = "not_its_task"
 
 
 def run_auto_commit(services: Services, request: CommitRequested) -> Committed | Skip:
@@ -48,10 +49,13 @@ def run_auto_commit(services: Services, request: CommitRequested) -> Committed |
 
 
 def _commit(services: Services, request: CommitRequested) -> Committed | Skip:
-    if not _begun(services, request):
-        return Skip(CALLED_OFF)
+    over = _over(services, request)
+    if over in (CALLED_OFF, FOREIGN):
+        return Skip(over)
 
     def plan(head: Head) -> CommitPlan | Skip:
+        if over:
+            return Skip(over)
         wanted = decide(head, services.clock.now(), services.rules.triggers)
         if wanted is None:
             return Skip(NOT_DUE)
@@ -65,14 +69,23 @@ def _commit(services: Services, request: CommitRequested) -> Committed | Skip:
         return Skip(GONE)
 
 
-def _begun(services: Services, request: CommitRequested) -> bool:
-    """Notes that a worker is at the task; False when its owner has called it off."""
+def _over(services: Services, request: CommitRequested) -> str | None:
+    """Notes that a worker is at the task, or answers why no archive is to be made for it: it is not the session's, its
+    owner has called it off, or it has come to its end. One that has failed may come again, as may one that is lost."""
     whose, task_id = request.session, request.task_id or ""
     with answered():
         if services.tasks.turn(whose, task_id, "pending", status="running"):
-            return True
+            return None
         task = services.tasks.get(user_of(whose), task_id)
-    return task is None or task["status"] != "cancelled"
+    return _why_over(task, whose) if task else None
+
+
+def _why_over(task: Item, whose: SessionRef) -> str | None:
+    if "archive" not in task or task.get("incarnation") != whose.incarnation:
+        return FOREIGN
+    if task["status"] == "cancelled":
+        return CALLED_OFF
+    return NOT_DUE if task["archive"] is not None or task["status"] == "completed" else None
 
 
 def skip(services: Services, request: CommitRequested, reason: str) -> None:

@@ -39,7 +39,7 @@ from strandline.domain.events import Happening
 from strandline.domain.expiry import expired
 from strandline.domain.failure import kind_of
 from strandline.domain.memory import Memory
-from strandline.domain.session import Head, find_archive
+from strandline.domain.session import Head, archived_by, find_archive
 from strandline.domain.times import parse, stamp
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import tell, tell_what_is_known
@@ -146,7 +146,7 @@ def _agree(services: Library, due: Due, head: Head, task: Item | None) -> str | 
     failed = find_archive(head.failed, due.archive)
     if failed is not None:
         outcome.report(services, extract_request(due.session, failed), failed, "sweep")
-    is_open = task is not None and task["status"] in ("pending", "running") and _is_of(task, due)
+    is_open = task is not None and task["status"] in ("pending", "running") and _is_of(task, due, head)
     if is_open and failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif is_open and _finish(services, due, head):
@@ -155,10 +155,13 @@ def _agree(services: Library, due: Due, head: Head, task: Item | None) -> str | 
     return "healed" if is_open else None
 
 
-def _is_of(task: Item, due: Due) -> bool:
-    """Whether it is this archive's task, and not one of a commit that died before it made this archive."""
-    archive = task.get("archive", due.archive)
-    return bool(archive == due.archive)
+def _is_of(task: Item, due: Due, head: Head) -> bool:
+    """Whether it is this archive's task, and not one of a commit that died before it made this archive. That of an
+    automatic commit may have been noted before the archive was, and not since."""
+    if task.get("archive", due.archive) is not None:
+        return bool(task.get("archive", due.archive) == due.archive)
+    made = archived_by(head, due.task_id)
+    return made is not None and made.number == due.archive
 
 
 def _finish(services: Library, due: Due, head: Head) -> bool:
