@@ -344,3 +344,11 @@ def test_an_error_that_nobody_has_foreseen_is_none_of_the_write(world: World) ->
     assert say(world, "d") is None
     assert world.head("s").last_seq == 4
     assert "PermissionError" in (world.head("s").auto_commit_last_error or "")
+
+
+def test_what_has_been_called_off_says_so(world: World) -> None:
+    begin(world)
+    asked = say(world, *"abcd") or ""
+    task.cancel(world.services(), ALICE, asked)
+    with pytest.raises(FailedPrecondition, match="this one is cancelled"):
+        task.cancel(world.services(), ALICE, asked)

@@ -113,7 +113,9 @@ def _call_off(services: Services, owner: User, task: Item) -> Item:
             _session_of(owner, task), task["task_id"], "pending", status="cancelled", error=CANCELLED
         )
     if not off:
-        raise FailedPrecondition("only an open task can be cancelled, and this commit is being made")
+        now = get(services, owner, task["task_id"])["status"]
+        why = "this commit is being made" if now in OPEN else f"this one is {now}"
+        raise FailedPrecondition(f"only an open task can be cancelled, and {why}")
     return get(services, owner, task["task_id"])
 
 
