@@ -6,7 +6,7 @@ The weights of the search were chosen on the first three conversations; the othe
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from strandline.adapters.tokens import TiktokenCounter
 from strandline.domain.ranking import (
@@ -39,6 +39,16 @@ class Stored:
 
     lines: Sequence[Document]
     messages: Index
+    made: dict[str, Index] = field(default_factory=dict)
+
+    def index(self, name: str, **left_out: str) -> Index:
+        """The lines without the fields that are left out, made once."""
+        if name not in self.made:
+            groups: dict[str, list[Document]] = defaultdict(list)
+            for document in self.lines:
+                groups[document.group].append(replace(document, **left_out))
+            self.made[name] = Index().replace_groups(groups)
+        return self.made[name]
 
 
 Step = Callable[[Stored, str], Sequence[Hit]]
@@ -87,16 +97,13 @@ def _recall(data: Locomo, kept: Mapping[str, Stored], step: Step, samples: Colle
 # ---- the steps, each with those before it --------------------------------------------------------------------------
 
 
-def _words(stored: Stored, query: str, **left: str) -> list[Hit]:
-    groups: dict[str, list[Document]] = defaultdict(list)
-    for document in stored.lines:
-        groups[document.group].append(replace(document, **left))
-    return search_all([Index().replace_groups(groups)], query, Conditions(POOL))
+def _words(index: Index, query: str) -> list[Hit]:
+    return search_all([index], query, Conditions(POOL))
 
 
 def _unstemmed(stored: Stored, query: str) -> list[Hit]:
     with _no_stems():
-        return _words(stored, query, title="", extra="")
+        return _words(stored.index("unstemmed", title="", extra=""), query)
 
 
 @contextmanager
@@ -110,14 +117,15 @@ def _no_stems() -> Iterator[None]:
 
 def _again(stored: Stored, query: str, *, messages: bool) -> list[Hit]:
     found = search_all([stored.messages], query, Conditions(POOL)) if messages else []
-    return reranked(_words(stored, query), query, scores_of_turns(found) if messages else None)
+    turns = scores_of_turns(found) if messages else None
+    return reranked(_words(stored.index("whole"), query), query, turns)
 
 
 STEPS: Mapping[str, Step] = {
     "words of the line as they are": _unstemmed,
-    "stemmed": lambda stored, query: _words(stored, query, title="", extra=""),
-    "and its date": lambda stored, query: _words(stored, query, extra=""),
-    "and the lines around it": _words,
+    "stemmed": lambda stored, query: _words(stored.index("bare", title="", extra=""), query),
+    "and its date": lambda stored, query: _words(stored.index("dated", extra=""), query),
+    "and the lines around it": lambda stored, query: _words(stored.index("whole"), query),
     "and whose it is": lambda stored, query: _again(stored, query, messages=False),
     "and the messages it cites": lambda stored, query: _again(stored, query, messages=True),
     "one line of a message first: the search": lambda stored, query: spread(
