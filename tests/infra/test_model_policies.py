@@ -35,7 +35,11 @@ CONDITIONS = {
 ASKING = [{"Ref": "ExtractFunctionRole"}, {"Ref": "MergeFunctionRole"}]
 ROLES = {
     **dict.fromkeys(CONDITIONS, ASKING),
-    "UsesBedrockEmbedder": [{"Ref": "MergeFunctionRole"}, {"Ref": "ApiFunctionRole"}],
+    "UsesBedrockEmbedder": [
+        {"Ref": "MergeFunctionRole"},
+        {"Ref": "ApiFunctionRole"},
+        {"Ref": "McpFunctionRole"},
+    ],
 }
 
 

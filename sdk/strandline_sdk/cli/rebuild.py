@@ -10,7 +10,7 @@ from strandline_sdk.cli.history import rolled_back
 from strandline_sdk.cli.output import emit
 
 
-@click.command()
+@click.command(short_help="Make the memories again from the archives.")
 @click.option("--again", is_flag=True, help="Extract the archives once more, as after a change of the model.")
 @click.option("--session", metavar="ID", help="Only this session.")
 @click.option("--live", is_flag=True, help="With --session: also what is not committed yet. Only to look at.")
