@@ -404,13 +404,13 @@ BY_HAND: tuple[Mutant, ...] = (
     edit(
         "a head that is empty still names its marker",
         "domain.auto_commit:unmarked",
-        ("replace(head, mark=None) if head.mark == mark and not head.live_count else head", "head"),
+        ("else replace(head, mark=None)", "else head"),
         race="emptied",
     ),
     edit(
         "the sweep forgets the marker of a session that has messages again",
         "domain.auto_commit:unmarked",
-        ("if head.mark == mark and not head.live_count", "if head.mark == mark"),
+        ("None if next_look(head, now, triggers) else replace", "replace"),
         race="emptied",
     ),
     edit(
