@@ -75,6 +75,7 @@ def break_everywhere(journey: type[Journey], kind: str, subtests: pytest.Subtest
             assert world.wire.fired
             if world.land():
                 days_later(world)
+                days_later(world)  # a grave is looked at again a day after it was first seen
             made.expect()
 
 
