@@ -25,8 +25,8 @@ from strandline.domain.times import stamp
 from strandline.entry import wiring
 from strandline.pipeline import reading
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User
-from strandline.storage.records import Due
 from tests.fakes.chat_server import ChatServer, listens, remembers
 from tests.infra.deployment import HEAL_SECONDS, KEY_HASH, ROOT, Deployment, allowed, forget, listed
 

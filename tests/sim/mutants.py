@@ -168,7 +168,7 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "the sweep removes a marker before it puts it later",
-        "storage.records:DueMarkers.move",
+        "storage.due:DueMarkers.move",
         ("self.put(later)\n    self.remove(due)", "self.remove(due)\n    self.put(later)"),
         race="sweeping",
     ),

@@ -15,8 +15,8 @@ from strandline.domain.events import Event, Happening, read_event
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
+from strandline.storage.due import Due
 from strandline.storage.layout import User, user_ref
-from strandline.storage.records import Due
 
 log = logging.getLogger(__name__)
 

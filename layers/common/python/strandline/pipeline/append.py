@@ -35,9 +35,9 @@ from strandline.pipeline.trigger import run_trigger
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User, head_key
 from strandline.storage.log import ref
-from strandline.storage.records import Due
 
 SPILLS = 8
 TWO_CLOCKS = timedelta(seconds=5)

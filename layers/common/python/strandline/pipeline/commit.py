@@ -28,9 +28,10 @@ from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User, head_key, user_of
 from strandline.storage.log import ref
-from strandline.storage.records import Due, task_id
+from strandline.storage.records import task_id
 
 ATTEMPTS = 8
 BY_CHARS = 16

@@ -30,9 +30,10 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_life
 from strandline.ports import ConditionFailed, StoreError
 from strandline.storage.answered import answered
+from strandline.storage.due import Due
 from strandline.storage.holdings import Holding, holdings
 from strandline.storage.layout import User, account_prefix, head_key, owner_of, user_ref
-from strandline.storage.records import RECEIPT_KEPT, Due
+from strandline.storage.records import RECEIPT_KEPT
 
 STEPS = 40
 BUSY = timedelta(seconds=12)

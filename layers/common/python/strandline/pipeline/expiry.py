@@ -16,10 +16,10 @@ from strandline.domain.memory import Memory
 from strandline.pipeline.library import Library
 from strandline.storage.answered import answered
 from strandline.storage.document import Versioned
+from strandline.storage.due import Due
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, user_ref
 from strandline.storage.markdown import Edit
-from strandline.storage.records import Due
 
 
 def lasting(services: Library, current: Memory | None, edit: Edit) -> Edit:

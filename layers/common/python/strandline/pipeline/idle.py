@@ -25,8 +25,8 @@ from strandline.pipeline.auto_commit import NOT_DUE, give_up, skip
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import ask, ask_again, note_failure
 from strandline.storage.document import Change
+from strandline.storage.due import SHARDS, Due
 from strandline.storage.layout import head_key, user_of
-from strandline.storage.records import SHARDS, Due
 
 LATE = timedelta(days=1)
 BUDGET = timedelta(seconds=40)  # of the sweep's 55

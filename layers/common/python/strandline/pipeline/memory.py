@@ -32,10 +32,10 @@ from strandline.pipeline.links import AT_ONCE, follow
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User, segments, user_ref
 from strandline.storage.markdown import Edit, edited
-from strandline.storage.records import Due
 from strandline.storage.revisions import written
 
 MAX_CONTENT_BYTES = 1024 * 1024

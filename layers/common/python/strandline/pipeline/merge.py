@@ -48,9 +48,9 @@ from strandline.pipeline.outcome import complete
 from strandline.pipeline.settling import settle
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
+from strandline.storage.due import Due
 from strandline.storage.layout import Life, User, user_of, user_ref
 from strandline.storage.once import fetch, write_once
-from strandline.storage.records import Due
 
 
 @dataclass

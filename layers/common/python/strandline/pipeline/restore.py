@@ -26,9 +26,9 @@ from strandline.pipeline.catalogue import index_messages, reindex
 from strandline.pipeline.commit import extract_request
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.library import Library
+from strandline.storage.due import Due
 from strandline.storage.layout import ROOT, User, layers_of, memory_path, session_of_head, user_of, user_ref
 from strandline.storage.log import ref
-from strandline.storage.records import Due
 
 MEMORIES_AT_ONCE = 500
 

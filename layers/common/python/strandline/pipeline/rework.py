@@ -27,8 +27,8 @@ from strandline.pipeline.links import follow
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User, user_ref
-from strandline.storage.records import Due
 from strandline.storage.revisions import written
 
 MAX_DIFF_CHARS = 20_000

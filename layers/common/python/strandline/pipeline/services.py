@@ -24,12 +24,13 @@ from strandline.ports import (
 from strandline.storage.accounts import Accounts
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Documents
+from strandline.storage.due import DueMarkers
 from strandline.storage.erasures import Erasures
 from strandline.storage.journal import Journals
 from strandline.storage.keys import Keys
 from strandline.storage.lease import Leases
 from strandline.storage.log import Log
-from strandline.storage.records import DueMarkers, Sessions, Tasks
+from strandline.storage.records import Sessions, Tasks
 from strandline.storage.tool_results import ToolResults
 
 WARM_HEADS = 64

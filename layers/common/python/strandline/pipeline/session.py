@@ -26,9 +26,9 @@ from strandline.pipeline.services import Services
 from strandline.ports import Page, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User
 from strandline.storage.log import ref
-from strandline.storage.records import Due
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,8 @@ from strandline.pipeline.links import follow
 from strandline.pipeline.memory import Deletion, delete, edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import Item, StoreError
+from strandline.storage.due import SHARDS, Due
 from strandline.storage.layout import head_key, user_of
-from strandline.storage.records import SHARDS, Due
 
 BATCH = 100
 NOT_TAKEN = "the bus did not take the event"

@@ -16,8 +16,8 @@ from strandline.pipeline.trigger import ask_again
 from strandline.ports import Item, Page
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import User
-from strandline.storage.records import Due
 
 OPEN = ("pending", "running")
 ENDED_BADLY = ("failed", "cancelled")

@@ -23,9 +23,10 @@ from strandline.domain.times import parse, stamp
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.document import Change
+from strandline.storage.due import Due
 from strandline.storage.layout import head_key
 from strandline.storage.log import ref
-from strandline.storage.records import Due, dated
+from strandline.storage.records import dated
 
 log = logging.getLogger(__name__)
 
