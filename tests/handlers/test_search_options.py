@@ -173,3 +173,9 @@ def test_neither_a_time_nor_a_threshold(alice: Client, odd: dict[str, Any]) -> N
     answer = alice.post("/search/find", {"query": "x", **odd})
     assert answer.refusal == (400, "INVALID_ARGUMENT")
     assert answer.error["details"]["validation_errors"][0]["field"].split(".")[0] == next(iter(odd))
+
+
+def test_nothing_of_the_past_is_looked_for_among_no_kinds(alice: Client) -> None:  # B-C14
+    body = {"query": "tea", "as_of": "2000-01-01T00:00:00Z", "context_type": []}
+    found = alice.post("/search/search", body).result
+    assert (found["memories"], found["not_kept"]) == ([], 0)

@@ -34,7 +34,6 @@ CALLS = {
     *(f"items.{operation}" for operation in ("get", "put", "update", "delete", "query")),
     "bus.put",
     "model.extract",
-    "clock.sleep",
     "client.answer",
 }
 

@@ -109,7 +109,9 @@ def find(body: Find) -> dict[str, Any]:
     if body.read_content:
         _add_content(rows, best, whose, past(body.as_of, known.clock))
     result = {"memories": rows, "resources": [], "skills": [], "total": len(rows)}
-    return ok({**result, **({"not_kept": found[0][1]} if body.as_of else {})}, known.clock)
+    if body.as_of:
+        result["not_kept"] = sum(lost for _, lost in found)
+    return ok(result, known.clock)
 
 
 @router.post("/api/v1/search/search")
