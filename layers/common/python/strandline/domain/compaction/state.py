@@ -1,0 +1,60 @@
+"""What is kept of a session's context beside its head: decisions, so that what was shown once is shown so again; the
+compaction under way; and what the caller's last model call cost. A value; whoever changes it makes a new one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+By = Literal["budget", "snip", "micro"]
+Place = tuple[int, int | None]
+"""Where a tool result stands: seq of its message, number of its part (None: the content of a `tool` message)."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A tool result is not shown whole: which stage said so, and how many characters of it stand for it (0: none)."""
+
+    by: By
+    chars: int = 0
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Tokens of the caller's last model call, which saw the messages up to `through` in that generation, with that
+    fingerprint of its prompt (system text, tools, model)."""
+
+    input_tokens: int
+    fingerprint: str
+    generation: int
+    through: int
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The one under way: its commit's task, the seq it is to cover at least, and when it was asked for."""
+
+    task_id: str
+    through: int
+    at: str
+
+
+@dataclass(frozen=True)
+class ContextState:
+    """`generation` grows whenever `covered_through` does: the summary stands for the messages up to there.
+
+    `sent_through`: every tool result up to that seq has been sent, whole unless `decisions` has it. `looked_through`:
+    the newest message when the gap since the last assistant message was last looked at. `failures`, `last_error` and
+    `retry_at` (closed: None) are the breaker's.
+    """
+
+    incarnation: str
+    generation: int = 0
+    covered_through: int = 0
+    decisions: Mapping[Place, Decision] = field(default_factory=dict)
+    sent_through: int = 0
+    looked_through: int = 0
+    baseline: Baseline | None = None
+    compaction: Compaction | None = None
+    failures: int = 0
+    last_error: str | None = None
+    retry_at: str | None = None
