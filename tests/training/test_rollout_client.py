@@ -1,0 +1,126 @@
+"""The client of a rollout service: what it waits for, and what not.  # B-E6"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from strandline_sdk.errors import ApiError
+from strandline_sdk.rollouts import RolloutClient
+from tests.training.clock import StillClock
+
+CASE = {"name": "c1", "task_signature": "s", "input": "do it"}
+RUNNING = {
+    "execution_id": "rollout_exec_1",
+    "status": "running",
+    "case_name": "c1",
+    "created_at": "2026-05-01T00:00:00.000Z",
+    "updated_at": "2026-05-01T00:00:00.000Z",
+    "error": None,
+}
+ROLLOUT = {
+    "case": CASE,
+    "messages": [{"role": "user", "content": "do it"}],
+    "policy_snapshot_id": "snap_1",
+    "evaluation": {"passed": True, "score": 1.0},
+}
+DONE = {**RUNNING, "status": "completed", "duration_ms": 7, "rollout": ROLLOUT}
+Respond = Callable[[httpx.Request], httpx.Response]
+
+
+def client(respond: Respond) -> tuple[RolloutClient, StillClock]:
+    clock = StillClock()
+    return RolloutClient("http://127.0.0.1:9", clock=clock, transport=httpx.MockTransport(respond)), clock
+
+
+def until(seconds: float, trouble: httpx.Response) -> tuple[RolloutClient, StillClock]:
+    """A service in trouble until that time."""
+    clock = StillClock()
+
+    def respond(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=DONE) if clock.seconds >= seconds else trouble
+
+    return RolloutClient("http://s", clock=clock, transport=httpx.MockTransport(respond)), clock
+
+
+@pytest.mark.parametrize("status", [404, 408, 429, 500, 503])
+def test_polling_survives_a_minute_of_trouble(status: int) -> None:
+    asking, clock = until(60, httpx.Response(status))
+    assert asking.wait("rollout_exec_1")["status"] == "completed"
+    assert clock.slept == [2.0] * 30
+
+
+def test_what_is_not_found_for_more_than_a_minute_is_given_up() -> None:
+    asking, clock = until(1000, httpx.Response(404))
+    with pytest.raises(ApiError) as refused:
+        asking.wait("rollout_exec_1")
+    assert refused.value.status == 404
+    assert clock.seconds == 62
+
+
+def test_a_service_that_is_away_is_waited_for_five_minutes() -> None:
+    def away(_: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    asking, clock = client(away)
+    with pytest.raises(ApiError, match="ConnectError"):
+        asking.wait("rollout_exec_1")
+    assert clock.seconds == 302
+
+
+def test_a_rollout_is_waited_for_an_hour() -> None:
+    asking, clock = client(lambda _: httpx.Response(200, json=RUNNING))
+    with pytest.raises(TimeoutError, match="3600 s"):
+        asking.wait("rollout_exec_1")
+    assert clock.seconds == 3600
+
+
+def test_a_refusal_is_not_waited_for() -> None:
+    asking, clock = client(lambda _: httpx.Response(400, json={"error": {"message": "no such case"}}))
+    with pytest.raises(ApiError, match="no such case"):
+        asking.wait("rollout_exec_1")
+    assert clock.slept == []
+
+
+def test_a_start_is_repeated_with_its_key_and_its_token() -> None:
+    seen: list[httpx.Request] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json=RUNNING) if len(seen) == 3 else httpx.Response(503)
+
+    asking, clock = client(respond)
+    body: Any = {"case": CASE, "policy_set": {}, "execution_context": {}, "options": {}}
+    assert asking.execute(body, key="k", policy_token="t")["status"] == "running"
+    assert [r.headers["Idempotency-Key"] for r in seen] == ["k"] * 3
+    assert [r.headers["Strandline-Policy-Token"] for r in seen] == ["t"] * 3
+    assert len(clock.slept) == 2
+
+
+def test_cases_come_page_by_page() -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        query = json.loads(request.content)
+        assert query["limit"] == 100
+        assert (query["dataset"], query["domain"], query["split"]) == ("d", "x", "test")
+        if query["cursor"] is None:
+            return httpx.Response(200, json={"cases": [CASE], "next_cursor": "1"})
+        return httpx.Response(200, json={"cases": [{**CASE, "name": "c2"}], "next_cursor": None})
+
+    assert [case["name"] for case in client(respond)[0].cases("d", "x", "test")] == ["c1", "c2"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({**DONE, "status": "odd"}, "execution.status"),
+        ({**DONE, "rollout": {**ROLLOUT, "evaluation": {"passed": True, "score": 2}}}, "evaluation.score"),
+        ({**DONE, "rollout": {**ROLLOUT, "case": {"name": "c"}}}, "case.task_signature"),
+        (["no object"], "execution"),
+    ],
+)
+def test_answers_that_are_not_of_the_protocol_are_named(wrong: Any, named: str) -> None:
+    asking, _ = client(lambda _: httpx.Response(200, json=wrong))
+    with pytest.raises(ApiError, match=named):
+        asking.wait("rollout_exec_1")
