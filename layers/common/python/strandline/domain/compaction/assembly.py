@@ -34,14 +34,15 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class Ask:
-    """One call. `usage`: tokens and prompt fingerprint of the caller's last model call. `beside`: tokens of what else
-    is in the answer and counts (summary, memories)."""
+    """One call. `usage`: tokens and prompt fingerprint of the caller's last model call. `beside`, `beside_chars`: how
+    many tokens and characters the rest of the answer has (summary, memories)."""
 
     room: Room
     limits: Limits
     now: datetime
     usage: tuple[int, str] | None = None
     beside: int = 0
+    beside_chars: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Assembled:
-    """The messages to show, oldest first, never over the room; the state as it is to be kept before they are sent."""
+    """The messages to show, oldest first, never over the room; the state as it is to be kept before they are sent.
+    `tokens`: of the messages and what is beside them."""
 
     messages: Sequence[Stored]
     tokens: int

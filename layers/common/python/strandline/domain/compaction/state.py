@@ -2,17 +2,19 @@
 compaction under way; and what the caller's last model call cost. A value; whoever changes it makes a new one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 By = Literal["budget", "snip", "micro"]
 Place = tuple[int, int | None]
 """Where a tool result stands: seq of its message, number of its part (None: the content of a `tool` message)."""
 
+NEVER = -1
+
 
 @dataclass(frozen=True)
 class Decision:
-    """A tool result is not shown whole: which stage said so, and how many characters of it stand for it (0: none)."""
+    """A tool result is not shown whole: which stage said so, and how many of its first characters are shown."""
 
     by: By
     chars: int = 0
@@ -21,12 +23,14 @@ class Decision:
 @dataclass(frozen=True)
 class Baseline:
     """Tokens of the caller's last model call, which saw the messages up to `through` in that generation, with that
-    fingerprint of its prompt (system text, tools, model)."""
+    fingerprint of its prompt (system text, tools, model). `saved`: tokens by which those messages have been reduced
+    since. With the generation `NEVER` the report counts for nothing; it is kept to be known when it comes again."""
 
     input_tokens: int
     fingerprint: str
     generation: int
     through: int
+    saved: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,19 +46,35 @@ class Compaction:
 class ContextState:
     """`generation` grows whenever `covered_through` does: the summary stands for the messages up to there.
 
-    `sent_through`: every tool result up to that seq has been sent, whole unless `decisions` has it. `looked_through`:
-    the newest message when the gap since the last assistant message was last looked at. `failures`, `last_error` and
-    `retry_at` (closed: None) are the breaker's.
+    Every tool result from `sent_from` to `sent_through` has been judged by the budget, and is whole unless `decisions`
+    has it; that view was one of `sent_generation`. `looked_through`: the newest message when the gap since the last
+    assistant message was last looked at. `failures`, `last_error` and `retry_at` (closed: None) are the breaker's.
     """
 
     incarnation: str
     generation: int = 0
     covered_through: int = 0
     decisions: Mapping[Place, Decision] = field(default_factory=dict)
+    sent_from: int = 0
     sent_through: int = 0
+    sent_generation: int = 0
     looked_through: int = 0
     baseline: Baseline | None = None
     compaction: Compaction | None = None
     failures: int = 0
     last_error: str | None = None
     retry_at: str | None = None
+
+
+def covered(state: ContextState, through: int) -> ContextState:
+    """The state when the summary stands for the messages up to `through`; the same when it does already."""
+    if through <= state.covered_through:
+        return state
+    kept = {place: decision for place, decision in state.decisions.items() if place[0] > through}
+    return replace(
+        state,
+        generation=state.generation + 1,
+        covered_through=through,
+        decisions=kept,
+        baseline=None,
+    )
