@@ -179,3 +179,34 @@ def test_a_peer_rolls_back_what_it_sees(alice: Client) -> None:
         ("/memories/rollback", {"since": "2025-01-01T00:00:00Z"}),
     ):
         assert anna.post(path, body).refusal == (403, "PERMISSION_DENIED")
+
+
+def test_a_misspelt_dry_run_does_nothing(alice: Client) -> None:
+    alice.remember("a", "I love the cello.")
+    alice.put(PATH, {"content": "one\n"})
+    alice.put(PATH, {"content": "two\n"})
+    wrong: dict[str, dict[str, Any]] = {
+        f"{PATH}/rollback": {"version": 1},
+        "/memories/rollback": {"since": "2026-01-01T00:00:00Z"},
+        "/sessions/a/rollback": {},
+        "/rebuilds": {},
+        "/sessions/a/extract": {"dry_run": True},
+    }
+    for path, body in wrong.items():
+        answer = alice.post(path, {**body, "dryrun": True})
+        assert answer.refusal == (400, "INVALID_ARGUMENT"), path
+        assert [each["field"] for each in answer.error["details"]["validation_errors"]] == ["dryrun"]
+    assert content(alice) == "two\n"
+    assert alice.find("cello")
+
+
+def test_telemetry_is_no_unknown_field(alice: Client) -> None:
+    alice.remember("a", "I love the cello.")
+    told = alice.post("/sessions/a/rollback", {"dry_run": True, "telemetry": True})
+    assert told.status == 200
+    assert told.json["telemetry"]["requests"]["s3_put"] == 0
+
+
+def test_a_misspelt_lifetime_is_refused(alice: Client) -> None:
+    assert alice.put(PATH, {"content": "one\n", "ttl": 60}).refusal == (400, "INVALID_ARGUMENT")
+    assert content(alice) is None

@@ -3,15 +3,16 @@
 from dataclasses import replace
 from datetime import datetime
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.times import stamp
+from strandline.entry.routes.exact import Exact
 from strandline.storage.markdown import Edit
 
 
-class Lifetime(BaseModel):
+class Lifetime(Exact):
     """A memory expires `ttl_seconds` after each write, or at `expires_at`; null takes an expiry away. With neither it
     keeps the one it has."""
 
@@ -20,7 +21,7 @@ class Lifetime(BaseModel):
 
     def of(self, edit: Edit) -> Edit:
         """The edit with this lifetime. Raises InvalidArgument."""
-        if self.model_fields_set.isdisjoint(Lifetime.model_fields):
+        if self.model_fields_set.isdisjoint(("ttl_seconds", "expires_at")):
             return edit
         if self.ttl_seconds is not None and self.expires_at is not None:
             raise InvalidArgument("expires_at: send it or ttl_seconds, not both")

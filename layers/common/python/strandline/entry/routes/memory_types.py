@@ -2,8 +2,6 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
-
 from strandline.domain.errors import Aborted, Conflict, NotFound
 from strandline.domain.memory_types import REGISTRY, MemoryType
 from strandline.domain.memory_types.custom import Declaration, version
@@ -11,6 +9,7 @@ from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.memory_types import MemoryType as TypeShown
 from strandline.entry.routes.asking import new_router, owner, path_of
+from strandline.entry.routes.exact import Exact
 from strandline.entry.wiring import library
 from strandline.pipeline import memory_types
 
@@ -19,7 +18,7 @@ router = new_router()
 Answer = dict[str, Any]
 
 
-class PutMemoryType(BaseModel):
+class PutMemoryType(Exact):
     """A declaration as text: YAML, JSON, or markdown whose front matter declares and whose text instructs. `dry_run`
     only says whether it is valid."""
 

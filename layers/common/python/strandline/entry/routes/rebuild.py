@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from pydantic import BaseModel
-
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.message import Identifier
 from strandline.entry.answers import answers
@@ -11,6 +9,7 @@ from strandline.entry.http import ok
 from strandline.entry.results.rebuild import Rebuild as Shown
 from strandline.entry.results.rollback import RolledBack
 from strandline.entry.routes.asking import itself, new_router, path_of, seal, session_of, unseal
+from strandline.entry.routes.exact import Exact
 from strandline.entry.routes.rollback import Everything, shown
 from strandline.entry.wiring import library
 from strandline.pipeline.rebuild import Wanted, begin, go_on, look, promote
@@ -21,7 +20,7 @@ router = new_router()
 Answer = dict[str, Any]
 
 
-class BeginRebuild(BaseModel):
+class BeginRebuild(Exact):
     """Of all sessions, or of one. `again`: what the archives say is extracted once more, as after a change of the model
     or of its instructions; otherwise what was extracted is merged once more."""
 
@@ -29,7 +28,7 @@ class BeginRebuild(BaseModel):
     session_id: Identifier | None = None
 
 
-class ExtractSession(BaseModel):
+class ExtractSession(Exact):
     """Only as a dry run: an extraction itself follows a commit, and one more of what is archived is a rebuild."""
 
     dry_run: bool = False

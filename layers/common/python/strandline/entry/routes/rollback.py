@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from strandline.domain.address import memory_uri
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument
@@ -22,6 +22,7 @@ from strandline.entry.routes.asking import (
     session_of,
     unseal,
 )
+from strandline.entry.routes.exact import Exact
 from strandline.entry.wiring import library
 from strandline.pipeline.rework import Reworked
 from strandline.pipeline.rollback import (
@@ -38,17 +39,15 @@ router = new_router()
 Answer = dict[str, Any]
 
 
-class BackTo(BaseModel):
+class BackTo(Exact):
     """Which version the memory is to be again. `dry_run` only says what that would change."""
 
     version: int = Field(ge=1)
     dry_run: bool = False
 
 
-class Everything(BaseModel):
+class Everything(Exact):
     """What goes on where a page before has ended, by its `next_cursor`. `dry_run` only says what would change."""
-
-    model_config = ConfigDict(extra="ignore")
 
     dry_run: bool = False
     cursor: str | None = None
