@@ -113,3 +113,45 @@ def test_nothing_of_a_rebuild_is_left_of_an_erased_user(service: Service, alice:
         service.pump()
         service.sweep(901)
     assert service.world.stored("/alice/") == []
+
+
+DISHES = "{mode: upsert, fields: [{name: content}], file: dishes.md, title: Dishes, instruction: x, keywords: [%s]}"
+
+
+def declare(client: Client, keyword: str) -> None:
+    assert client.put("/memory-types/dishes", {"content": DISHES % keyword}).status == 200
+
+
+def test_extracted_again_it_follows_the_types_of_now(service: Service, alice: Client) -> None:
+    declare(alice, "cook")
+    alice.remember("a", "I cook pasta every Friday.", "I bake bread on Sundays.")
+    assert "cooks" in alice.memory("dishes.md").result["content"]
+    declare(alice, "bake")
+    name = alice.post("/rebuilds", {"again": True}).result["rebuild_id"]
+    ready(service, alice, name)
+    alice.post(f"/rebuilds/{name}/promote")
+    found = alice.memory("dishes.md").result["content"]
+    assert "bakes" in found and "cooks" not in found
+
+
+def test_a_dry_run_settles_nothing_of_the_extraction_to_come(service: Service, alice: Client) -> None:
+    declare(alice, "cook")
+    alice.append("a", "I bake bread on Sundays.")
+    ready(service, alice, alice.post("/sessions/a/extract", {"dry_run": True}).result["rebuild_id"])
+    declare(alice, "bake")
+    alice.commit("a")
+    service.pump()
+    assert "bakes" in alice.memory("dishes.md").result["content"]
+
+
+def test_what_a_rebuild_found_in_a_session_goes_with_it(service: Service, alice: Client) -> None:  # B-A15
+    declare(alice, "cook")
+    alice.remember("gone", "I love the cello.")
+    alice.append("gone", "I love the oboe.")
+    ready(service, alice, alice.post("/rebuilds", {"again": True}).result["rebuild_id"])
+    ready(service, alice, alice.post("/sessions/gone/extract", {"dry_run": True}).result["rebuild_id"])
+    assert [key for key in service.world.stored("/rebuilds/") if "gone" in key]
+    alice.delete("/sessions/gone")
+    service.pump()
+    left = [key for key in service.world.stored("/alice/") if "gone" in key]
+    assert left == [key for key in left if key.endswith("/gone/head.json")]  # its gravestone

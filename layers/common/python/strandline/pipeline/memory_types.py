@@ -1,7 +1,8 @@
 """Memory types of a user's own: put, look, list; and which of them an archive is extracted with.
 
 commit point   create-once PUT of the archive's `types.json`: an archive is extracted with the declarations as its first
-               attempt found them, whatever becomes of them before it is tried again
+               attempt found them, whatever becomes of them before it is tried again. A rebuild and a dry run have
+               their own
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.services import Services
-from strandline.storage.layout import Life, User, user_of
+from strandline.storage.layout import Life, Rebuild, User, user_of
 from strandline.storage.once import fetch, write_once
 
 
@@ -29,8 +30,9 @@ class Pinned(BaseModel):
 
 
 def pinned(services: Services, request: ExtractRequested) -> Pinned:
-    """The types of the archive's first attempt. Raises ExtractionFailed when they cannot be read."""
-    key = Life(request.session).archive_file(request.archive, "types.json")
+    """The types of the archive's first attempt, or of a rebuild's first. Raises ExtractionFailed when they cannot be
+    read."""
+    key = _key(request)
     body = fetch(services.objects, key)
     if body is None:
         now = _now(read_all(services, user_of(request.session)))
@@ -43,6 +45,12 @@ def pinned(services: Services, request: ExtractRequested) -> Pinned:
         return Pinned.model_validate_json(body)
     except ValidationError:
         raise ExtractionFailed("the archive's memory types cannot be read", final=True) from None
+
+
+def _key(request: ExtractRequested) -> str:
+    if request.rebuild:
+        return Rebuild(user_of(request.session), request.rebuild).types(request.session, request.archive)
+    return Life(request.session).archive_file(request.archive, "types.json")
 
 
 def _now(declarations: Sequence[Declaration]) -> Pinned:

@@ -3,6 +3,7 @@
     v1/<account>/<user>/sessions/<session>/head.json                                   CAS document
     v1/<account>/<user>/sessions/<session>/<incarnation>/segments/<first>-<last>.jsonl immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/archives/<n>/<file>           immutable
+    v1/<account>/<user>/sessions/<session>/<incarnation>/rebuilds/<id>/<n>/<file>      immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/tool-results/<id>             immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/used.json                     CAS document
     v1/<account>/<user>/used.json                                                      CAS document
@@ -16,7 +17,6 @@
     v1/<account>/<user>/rebuilds/promoted.json                                         CAS document
     v1/<account>/<user>/rebuilds/<id>/state.json                                       CAS document
     v1/<account>/<user>/rebuilds/<id>/{memories,base}/<path>                           CAS documents: shadow trees
-    v1/<account>/<user>/rebuilds/<id>/archives/<session>/<incarnation>/<n>/<file>      immutable
     v1/<account>/<user>/replays/<name>.json                                            immutable, gone after a day
 
 Everything of one life of a session lies under its incarnation, so a late write meant for a deleted session cannot
@@ -191,7 +191,7 @@ class Life:
 
 @dataclass(frozen=True)
 class Rebuild:
-    """One rebuild of a user's memories."""
+    """One rebuild of a user's memories. What it finds in an archive lies with the session, and goes with it."""
 
     owner: User
     identity: str
@@ -228,12 +228,15 @@ class Rebuild:
         """Key of why it could not be."""
         return f"{self._archive(session, number)}failed.json"
 
+    def types(self, session: SessionRef, number: int) -> str:
+        """Key of the user's own memory types as that found them."""
+        return f"{self._archive(session, number)}types.json"
+
     def part(self, session: SessionRef, number: int, first: int, last: int) -> str:
         return f"{self._archive(session, number)}part.{_range(first, last)}.json"
 
     def _archive(self, session: SessionRef, number: int) -> str:
-        life = f"{encode(session.session_id)}/{encode(session.incarnation)}"
-        return f"{self.prefix}archives/{life}/{number:0{_DIGITS}d}/"
+        return f"{Life(session).prefix}rebuilds/{encode(self.identity)}/{number:0{_DIGITS}d}/"
 
 
 def _range(first: int, last: int) -> str:
