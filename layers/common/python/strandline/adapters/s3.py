@@ -28,7 +28,7 @@ from strandline.ports import (
     Version,
     VersionPage,
 )
-from strandline.storage.layout import is_passing, is_superseded
+from strandline.storage.layout import is_passing, is_rebuilt, is_superseded
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -210,6 +210,8 @@ def _tagging(key: str) -> dict[str, Any]:
     """The tag that the template's lifecycle rules go by."""
     if is_superseded(key):
         return {"Tagging": "versions=superseded"}
+    if is_rebuilt(key):
+        return {"Tagging": "kept=month"}
     return {"Tagging": "kept=day"} if is_passing(key) else {}
 
 

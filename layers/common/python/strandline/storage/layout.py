@@ -258,6 +258,7 @@ _REPLAY = re.compile(rf"^{ROOT}/[^/]+/[^/]+/replays/[^/]+$")
 _HEAD = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/head\.json$")
 _TYPE = re.compile(rf"{ROOT}/[^/]+/[^/]+/types/([^/]+)\.(yaml|json|md)")
 _SHADOW = re.compile(rf"^{ROOT}/[^/]+/[^/]+/rebuilds/[^/]+/(?:memories|base)/(.+)$")
+_REBUILD = re.compile(rf"^{ROOT}/[^/]+/[^/]+/rebuilds/[^/]+/(?:state\.json$|memories/|base/)")
 _MEMORY = re.compile(rf"^{ROOT}/([^/]+)/([^/]+)/memories/(.+)$")
 
 
@@ -278,6 +279,12 @@ def is_superseded(key: str) -> bool:
 def is_passing(key: str) -> bool:
     """Whether nobody asks for this key a day after it was written; a lifecycle rule clears such objects away."""
     return _REPLAY.match(key) is not None
+
+
+def is_rebuilt(key: str) -> bool:
+    """Whether a key is a rebuild's state or shadow tree, which is compared and promoted within days: a lifecycle rule
+    clears it away after a month."""
+    return _REBUILD.match(key) is not None
 
 
 def archive_range(key: str) -> tuple[int, int, int] | None:
