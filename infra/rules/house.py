@@ -175,7 +175,7 @@ class EraseAlone(CloudFormationLintRule):
     )
     tags: ClassVar = ["strandline", "iam", "s3"]
     removing: ClassVar = frozenset({"s3:DeleteObject", "s3:DeleteObjectVersion"})
-    elsewhere: ClassVar = re.compile(r"/v1/\*/(memories|index|journal)/\*(\.layers/\*)?$")
+    elsewhere: ClassVar = re.compile(r"/v1/\*/(memories|index|journal|types)/\*(\.layers/\*)?$")
 
     def match(self, cfn: Template) -> list[RuleMatch]:
         """One match for each statement of another function that lets it remove such a thing."""

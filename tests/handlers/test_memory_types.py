@@ -214,3 +214,35 @@ def test_twenty_types_and_no_more(service: Service, alice: Client) -> None:
     assert put(alice, YAML.replace("recipes.md", "t07.md"), name="t07").status == 200
     by_hand(service, "zz", YAML.replace("recipes.md", "zz.md"))
     assert len(alice.get("/memory-types").result) == 7 + 20
+
+
+def test_a_type_is_deleted_and_its_memories_stay(service: Service, alice: Client, bob: Client) -> None:
+    declared = put(alice).result
+    alice.remember("a", "I cook pasta every Friday.")
+    before = alice.memory("recipes.md").result
+    assert bob.delete("/memory-types/recipes").refusal == (404, "NOT_FOUND")  # B-A14
+
+    gone = alice.delete("/memory-types/recipes").result
+    assert gone == {name: value for name, value in declared.items() if name != "dry_run"}
+    assert len(alice.get("/memory-types").result) == 7
+    assert alice.get("/memory-types/recipes").refusal == (404, "NOT_FOUND")
+    assert alice.delete("/memory-types/recipes").refusal == (404, "NOT_FOUND")
+    alice.remember("b", "I bake bread on Sundays.")
+    assert alice.memory("recipes.md").result == before
+
+    assert put(alice).result["version"] == declared["version"]
+    alice.remember("c", "I bake cakes on Mondays.")
+    assert "bakes cakes" in alice.memory("recipes.md").result["content"]
+
+
+def test_a_type_that_was_put_there_in_two_forms_is_gone_whole(service: Service, alice: Client) -> None:
+    by_hand(service, "recipes", YAML)
+    by_hand(service, "recipes", "no json", form="json")
+    alice.delete("/memory-types/recipes")
+    assert len(alice.get("/memory-types").result) == 7
+
+
+def test_the_services_own_types_cannot_be_deleted(alice: Client) -> None:
+    answer = alice.delete("/memory-types/profile")
+    assert answer.refusal == (400, "INVALID_ARGUMENT")
+    assert "memory_policy" in answer.error["message"]

@@ -205,8 +205,3 @@ def test_telemetry_is_no_unknown_field(alice: Client) -> None:
     told = alice.post("/sessions/a/rollback", {"dry_run": True, "telemetry": True})
     assert told.status == 200
     assert told.json["telemetry"]["requests"]["s3_put"] == 0
-
-
-def test_a_misspelt_lifetime_is_refused(alice: Client) -> None:
-    assert alice.put(PATH, {"content": "one\n", "ttl": 60}).refusal == (400, "INVALID_ARGUMENT")
-    assert content(alice) is None

@@ -212,3 +212,16 @@ def test_an_idempotency_key_saves_once(alice: Client) -> None:  # B-A8
     assert first.result == again.result
     assert again.headers["idempotent-replay"] == "true"
     assert keyed.post("/memories/topics", {**BOAT, "content": "other"}).status == 409
+
+
+def test_a_misspelt_lifetime_is_refused(alice: Client) -> None:
+    topic = {
+        "filename": "boat",
+        "name": "b",
+        "memory_type": "user",
+        "description": "",
+        "summary": "",
+        "content": "c",
+    }
+    assert alice.post("/memories/topics", {**topic, "ttl": 60}).refusal == (400, "INVALID_ARGUMENT")
+    assert alice.get("/memories/index").result["total"] == 0

@@ -112,6 +112,8 @@ RECIPES = """\
 
 
 def write(made: Deployment) -> None:
+    made.ask("PUT", "/memory-types/cakes", {"content": RECIPES.replace("recipes", "cakes")})
+    made.ask("DELETE", "/memory-types/cakes")
     made.ask("PUT", "/memory-types/recipes", {"content": RECIPES})
     made.ask("POST", "/sessions", {"session_id": "s"})
     made.ask("POST", "/sessions/s/messages", TALK[0])

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from strandline.domain.contracts import ExtractRequested
 from strandline.domain.errors import Conflict, ExtractionFailed, InvalidArgument, NotFound
 from strandline.domain.memory_policy import KNOWN_TYPES, MemoryPolicy
-from strandline.domain.memory_types import MemoryType
+from strandline.domain.memory_types import REGISTRY, MemoryType
 from strandline.domain.memory_types.custom import MAX_CUSTOM_TYPES, Declaration
 from strandline.domain.redaction import scrub
 from strandline.domain.screening import Redaction
@@ -94,12 +94,25 @@ def write(services: Services, owner: User, given: Declaration, *, dry_run: bool 
     return declaration
 
 
+def remove(services: Services, owner: User, name: str) -> Declaration:
+    """Takes a type out; answers what it was. Its memories stay. Raises NotFound, InvalidArgument for the service's."""
+    from strandline.storage import declarations  # noqa: PLC0415 - as above
+
+    if name in REGISTRY:
+        raise InvalidArgument(
+            f"name: {name!r} is the service's own; a session does without it by memory_policy.memory_types"
+        )
+    found = read(services, owner, name)
+    declarations.remove(services.objects, owner, name)
+    return found
+
+
 def _refuse_another(known: Sequence[Declaration], wanted: Declaration) -> None:
     there = next((each for each in known if each.name == wanted.name), None)
     if there is not None and there.form != wanted.form:
         raise Conflict(f"it is declared as {there.form}; write it in that form")
     if there is None and len(known) >= MAX_CUSTOM_TYPES:
-        raise Conflict(f"there are {MAX_CUSTOM_TYPES} memory types already; disable or rewrite one of them")
+        raise Conflict(f"there are {MAX_CUSTOM_TYPES} memory types already; delete or rewrite one of them")
 
 
 def refuse_unknown(services: Services, owner: User, policy: MemoryPolicy | None) -> None:

@@ -18,6 +18,7 @@ from strandline.storage.layout import User, declared_type
 from strandline.storage.once import fetch
 
 Form = Literal["yaml", "json", "md"]
+FORMS: tuple[Form, ...] = ("yaml", "json", "md")
 MAX_BYTES = 16 * 1024
 _LISTED = 3 * MAX_CUSTOM_TYPES
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
@@ -53,6 +54,13 @@ def write(store: ObjectStore, owner: User, declaration: Declaration) -> None:
     key = owner.memory_type(declaration.name, declaration.form)
     with answered("the store did not answer; repeat the request"):
         store.put(key, declaration.content.encode())
+
+
+def remove(store: ObjectStore, owner: User, name: str) -> None:
+    """Removes what declares a type, in every form; the bucket keeps what was there. Raises Unavailable."""
+    with answered("the store did not answer; repeat the request"):
+        for form in FORMS:
+            store.delete(owner.memory_type(name, form))
 
 
 def _mapping(form: str, content: str) -> dict[str, Any]:

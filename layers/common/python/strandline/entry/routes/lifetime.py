@@ -3,16 +3,15 @@
 from dataclasses import replace
 from datetime import datetime
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.times import stamp
-from strandline.entry.routes.exact import Exact
 from strandline.storage.markdown import Edit
 
 
-class Lifetime(Exact):
+class Lifetime(BaseModel):
     """A memory expires `ttl_seconds` after each write, or at `expires_at`; null takes an expiry away. With neither it
     keeps the one it has."""
 
@@ -21,7 +20,7 @@ class Lifetime(Exact):
 
     def of(self, edit: Edit) -> Edit:
         """The edit with this lifetime. Raises InvalidArgument."""
-        if self.model_fields_set.isdisjoint(("ttl_seconds", "expires_at")):
+        if self.model_fields_set.isdisjoint(Lifetime.model_fields):
             return edit
         if self.ttl_seconds is not None and self.expires_at is not None:
             raise InvalidArgument("expires_at: send it or ttl_seconds, not both")

@@ -58,6 +58,15 @@ def put_memory_type(name: str, body: PutMemoryType) -> Answer:
     return ok({**_own(declared), "dry_run": body.dry_run}, known.clock)
 
 
+@router.delete("/api/v1/memory-types/<name>")
+@answers(TypeShown, Conflict, NotFound)
+def delete_memory_type(name: str) -> Answer:
+    """Takes a type of the user's own out again. Memories of it stay; archives extracted from now on give none, but one
+    that has been tried before keeps to what it was tried with."""
+    whose, known = owner(router), library()
+    return ok(_own(memory_types.remove(known, whose, path_of(name))), known.clock)
+
+
 def _built_in(kind: MemoryType) -> Answer:
     return {"name": kind.name, "origin": "service", "valid": True, **_declared(kind)}
 

@@ -15,6 +15,7 @@ from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.topics import SavedTopic, ShownIndex
 from strandline.entry.routes.asking import acting_peer, new_router, owner
+from strandline.entry.routes.exact import Exact
 from strandline.entry.routes.lifetime import Lifetime
 from strandline.entry.wiring import library
 from strandline.pipeline import topic
@@ -24,7 +25,7 @@ from strandline.storage.layout import User
 router = new_router()
 
 
-class SaveTopic(Lifetime):
+class SaveTopic(Lifetime, Exact):
     """A topic, whole. What is there under that file name is written over; the bucket keeps its versions. Name,
     description and summary are put on one line; the summary is what the index shows."""
 
