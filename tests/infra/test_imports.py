@@ -17,12 +17,12 @@ BARE = "import boto3; from pydantic import BaseModel"
 BUDGETS = {
     "append": 80,
     "authorizer": 75,
-    "commit": 85,
+    "commit": 90,
     "extract": 120,
     "merge": 190,
     "sweep": 190,
-    "erase": 400,
-    "api": 400,
+    "erase": 430,
+    "api": 430,
     "mcp": 560,
 }
 MEMORIES = {"api", "erase", "mcp", "merge", "sweep"}

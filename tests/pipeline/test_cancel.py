@@ -13,7 +13,7 @@ from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
 
 Step = Callable[[World], None]
-CALLS = 6
+CALLS = 7
 
 
 def nothing(world: World) -> None:

@@ -191,7 +191,8 @@ class World:
         try:
             run_extract(self.services(), request)
         except ExtractionFailed as error:
-            if not error.final and delivery.received < self.rules.max_receives:
+            last = error.final or delivery.received >= self.rules.max_receives
+            if not last and outcome.stumble(self.services(), request, str(error)):
                 raise
             outcome.fail(self.services(), request, "extract", str(error))
 

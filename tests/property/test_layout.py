@@ -189,10 +189,12 @@ def test_a_key_that_s3_cannot_hold_is_refused() -> None:
 def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
     owner, life = layout.user_of(ref), Life(ref)
     assert owner.usage.startswith(owner.prefix) and life.usage.startswith(life.prefix)
-    for key in (owner.usage, life.usage):
+    assert life.context.startswith(life.prefix)
+    for key in (owner.usage, life.usage, life.context):
         assert layout.is_superseded(key)
         assert layout.memory_path(key) is None
-    assert not layout.is_superseded(owner.memory("topics/used.json"))
+    for name in ("used.json", "context.json"):
+        assert not layout.is_superseded(owner.memory(f"topics/{name}"))
 
 
 @given(NAME, NAME, NUMBER, st.binary(min_size=8, max_size=8))

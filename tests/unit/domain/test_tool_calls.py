@@ -8,8 +8,12 @@ from strandline.domain.tool_calls import before_open_calls
 
 
 def talk(script: str) -> list[dict[str, Any]]:
-    """One message a word: `.` speech, `>a` a call with the id a, `<a` its result, `>a>b` two calls at once."""
-    return [{"seq": seq, **_message(word)} for seq, word in enumerate(script.split(), start=1)]
+    """One message a word: `.` speech, `>a` a call with the id a, `<a` its result, `>a>b` two calls at once, `~a` an
+    answer that is not the last."""
+    return [
+        {"seq": seq, "created_at": f"2026-01-01T00:00:{seq:02d}.000Z", **_message(word)}
+        for seq, word in enumerate(script.split(), start=1)
+    ]
 
 
 def _message(word: str) -> dict[str, Any]:
@@ -18,7 +22,8 @@ def _message(word: str) -> dict[str, Any]:
     parts = []
     for sign, name in zip(word[::2], word[1::2], strict=True):
         part = {"type": "tool", "tool_id": name}
-        parts.append(part if sign == ">" else {**part, "tool_output": "found"})
+        answer = {"tool_output": "found", "tool_status": "running" if sign == "~" else "completed"}
+        parts.append(part if sign == ">" else {**part, **answer})
     return {"role": "assistant", "parts": parts}
 
 
@@ -37,6 +42,7 @@ def _message(word: str) -> dict[str, Any]:
         (". >a <a . >a <a .", 5, 4),  # an id used again is another call
         (". >a . .", 3, 3),  # a call without a result has nothing to be parted from
         (". <a . .", 2, 2),  # nor has a result without a call
+        (". >a ~a . <a .", 3, 1),  # an answer that is not the last does not close a call
         (". >a <a <a .", 3, 3),  # what comes after the result does not count
     ],
 )
@@ -48,3 +54,19 @@ def test_parts_without_an_id_pair_with_nothing() -> None:  # B-B5
     call = {"seq": 1, "parts": [{"type": "tool", "tool_id": ""}]}
     result = {"seq": 2, "parts": [{"type": "tool", "tool_id": "", "tool_output": "found"}]}
     assert before_open_calls([call, result], 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted", "since", "last"),
+    [
+        (". >a>b <a . .", 4, "2026-01-01T00:00:00.000Z", 1),  # b may still answer
+        (". >a>b <a . .", 4, "2026-01-01T00:00:02.000Z", 1),
+        (". >a>b <a . .", 4, "2026-01-01T00:00:02.001Z", 4),  # it has had its time
+        (". >a ~a . .", 4, "2026-01-01T00:00:00.000Z", 1),
+        (". >a <a >b .", 4, "2026-01-01T00:00:00.000Z", 3),
+        (". >a <a >b .", 3, "2026-01-01T00:00:00.000Z", 3),
+        (">a . . .", 3, "2026-01-01T00:00:00.000Z", 0),
+    ],
+)
+def test_a_call_whose_result_may_still_come_stays(script: str, wanted: int, since: str, last: int) -> None:
+    assert before_open_calls(talk(script), wanted, open_since=since) == last

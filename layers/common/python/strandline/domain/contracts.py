@@ -45,7 +45,8 @@ class AppendRequested(BaseModel):
 
 class CommitRequested(BaseModel):
     """Archive what is live in a session. With a `task_id` the session's own policy asks for it: whether, and what stays
-    live, is decided again when it is done; `lease` is let go of then."""
+    live, is decided again when it is done; `lease` is let go of then. With `through` its context asks for it: what is
+    live up to that seq is archived whatever the policy."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -55,6 +56,7 @@ class CommitRequested(BaseModel):
     keep_recent_count: int = Field(default=0, ge=0, le=10_000)
     task_id: str | None = Field(default=None, max_length=NAME_CHARS)
     lease: str | None = Field(default=None, max_length=NAME_CHARS)
+    through: int | None = Field(default=None, ge=1)
 
 
 class ExtractRequested(BaseModel):

@@ -9,6 +9,7 @@ StrandlineError
 ├── Conflict                      wait for what is going on     409
 ├── Aborted                       repeat the request as it is   409, retryable: nothing was written
 ├── IdempotencyMismatch           give each request its own key 409
+├── ContextBlocked                wait, or mend what fails      409, retryable: the context cannot be made smaller
 ├── FailedPrecondition            read again, then decide       412
 ├── PayloadTooLarge               send less                     413
 ├── ResourceExhausted             wait, then repeat             429, retryable: nothing was done
@@ -79,6 +80,10 @@ class Conflict(StrandlineError):
 
 class Aborted(StrandlineError):
     code, status, retryable = "ABORTED", 409, True
+
+
+class ContextBlocked(StrandlineError):
+    code, status, retryable = "CONTEXT_BLOCKED", 409, True
 
 
 class FailedPrecondition(StrandlineError):

@@ -52,7 +52,7 @@ class Archive:
 class Head:
     """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids; `follows`
     is when the life before this one was deleted, where one left a gravestone. `live_since`: no live message is older;
-    `mark` names the due marker by which the sweep finds the session."""
+    `mark` names the due marker by which the sweep finds the session; `compaction` holds the limits of its own."""
 
     account_id: str
     user_id: str
@@ -86,10 +86,22 @@ class Head:
     follows: str | None = None
     live_since: str | None = None
     mark: str | None = None
+    compaction: dict[str, Any] | None = None
 
     @property
     def live_count(self) -> int:
         return self.last_seq - self.live_from + 1
+
+    @property
+    def covered_through(self) -> int:
+        """Seq of the last message of the unbroken run of archives from the first on that are done; 0: there is none."""
+        return min((archive.first for archive in (*self.pending, *self.failed)), default=self.live_from) - 1
+
+    @property
+    def covered_archives(self) -> int:
+        """How many archives that run has: the number of its last one."""
+        waiting = (archive.number for archive in (*self.pending, *self.failed))
+        return min(waiting, default=self.commit_count + 1) - 1
 
     @property
     def tail_from(self) -> int:

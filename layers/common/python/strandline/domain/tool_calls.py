@@ -1,16 +1,28 @@
 """Tool calls and their results: which stored messages belong together."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from typing import Any
 
+ABANDONED_AFTER = timedelta(hours=1)
+_UNFINISHED = ("pending", "running")
 
-def before_open_calls(messages: Iterable[Mapping[str, Any]], last: int) -> int:
-    """The greatest seq, at most `last`, behind which no message has the result of a call at or before it.
+
+def before_open_calls(
+    messages: Iterable[Mapping[str, Any]], last: int, *, open_since: str | None = None
+) -> int:
+    """The greatest seq, at most `last`, behind which no message has the result of a call at or before it; with
+    `open_since` also none may still come, of a call that was made since then.
 
     `messages` are stored messages in seq order, those on both sides of `last`. A call is a tool part without an
-    output, its result the next part with its `tool_id` that has one; ids may be used again afterwards.
+    output; its results are the parts with its `tool_id` that have one, up to the first that is not still pending or
+    running; ids may be used again afterwards.
     """
-    for call, result in sorted(_pairs(messages), reverse=True):
+    pairs, unanswered = _pairs(messages)
+    if open_since is not None:
+        waiting = [call["seq"] for call in unanswered if call["created_at"] >= open_since]
+        last = min([last, *(seq - 1 for seq in waiting)])
+    for call, result in sorted(pairs, reverse=True):
         if call <= last < result:
             last = call - 1
     return last
@@ -27,9 +39,12 @@ def skill_name(uri: str | None) -> str | None:
     return names[-1].removesuffix(".md") or None if names else None
 
 
-def _pairs(messages: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
-    """(seq of the call, seq of its result) of every call that has been answered."""
-    calls: dict[str, int] = {}
+def _pairs(
+    messages: Iterable[Mapping[str, Any]],
+) -> tuple[list[tuple[int, int]], list[Mapping[str, Any]]]:
+    """(seq of the call, seq of a result of it) of every call that has been answered; the messages of calls that have
+    not, or not to the end."""
+    calls: dict[str, Mapping[str, Any]] = {}
     pairs = []
     for message in messages:
         for part in tool_parts(message):
@@ -37,7 +52,9 @@ def _pairs(messages: Iterable[Mapping[str, Any]]) -> list[tuple[int, int]]:
             if not identity:
                 continue
             if part.get("tool_output") is None:
-                calls[identity] = message["seq"]
+                calls[identity] = message
             elif identity in calls:
-                pairs.append((calls.pop(identity), message["seq"]))
-    return pairs
+                pairs.append((calls[identity]["seq"], message["seq"]))
+                if part.get("tool_status") not in _UNFINISHED:
+                    del calls[identity]
+    return pairs, list(calls.values())

@@ -69,11 +69,11 @@ def receives(record: Record) -> int:
 def give_up_or_raise(
     services: Services, record: Record, request: outcome.Request, stage: str, error: Exception
 ) -> None:
-    """Fails the archive when nothing more can come of the request; raises the error, its reason noted on the task, when
-    it should come again."""
+    """Fails the archive when nothing more can come of the request, or nothing is to be tried again soon; raises the
+    error, its reason noted on the task, when it should come again."""
     final = isinstance(error, ExtractionFailed) and error.final
-    if not final and receives(record) < services.rules.max_receives:
-        outcome.stumble(services, request, reason(error))
+    last = final or receives(record) >= services.rules.max_receives
+    if not last and outcome.stumble(services, request, reason(error)):
         raise error
     log.warning("%s of archive %d given up: %s", stage, request.archive, kind_of(error))
     telemetry.note(error=kind_of(error))

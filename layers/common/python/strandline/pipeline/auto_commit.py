@@ -1,9 +1,10 @@
-"""auto commit: a commit that the session's policy asks for.
+"""auto commit: a commit that the session's policy asks for, or its context.
 
 in             CommitRequested with the task that was announced
 out            what commit puts out, or why nothing was to be done
 commit point   commit's: CAS PUT of the session head, which also notes when it was and clears the last failure
-on duplicate   it decides on the head as it is, whatever the request was made for; an archive that was made under the
+on duplicate   it decides on the head as it is, whatever the request was made for (for a context: what is live up to the
+               seq it names, so the second of two finds nothing); an archive that was made under the
                same task is answered instead of making another, and a task that has ended makes none
 on crash       the request comes again; should it be lost, its due marker makes the sweep ask again
 """
@@ -17,7 +18,8 @@ from strandline.domain.contracts import CommitRequested, SessionRef
 from strandline.domain.errors import NotFound, StrandlineError
 from strandline.domain.redaction import scrub
 from strandline.domain.session import CommitPlan, Head, Skip
-from strandline.pipeline.commit import Committed, archive_live, plan_commit
+from strandline.pipeline.breaker import nothing_to_do, request_failed
+from strandline.pipeline.commit import Committed, archive_live, plan_commit, plan_through
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import REASON_CHARS, note_failure
 from strandline.ports import Item, StoreError
@@ -32,7 +34,7 @@ FOREIGN = "not_its_task"
 
 
 def run_auto_commit(services: Services, request: CommitRequested) -> Committed | Skip:
-    """Commits the session if its policy still wants it.
+    """Commits the session if its policy, or its context, still wants it.
 
     Raises what `run_commit` raises, after it has noted on the session why: the request is to come again.
     """
@@ -56,10 +58,7 @@ def _commit(services: Services, request: CommitRequested) -> Committed | Skip:
     def plan(head: Head) -> CommitPlan | Skip:
         if over:
             return Skip(over)
-        wanted = decide(head, services.clock.now(), services.rules.triggers)
-        if wanted is None:
-            return Skip(NOT_DUE)
-        planned = plan_commit(services, head, wanted.keep_recent_count)
+        planned = _planned(services, request, head)
         return planned if isinstance(planned, Skip) else replace(planned, by=task_id, task=task_id)
 
     task_id = request.task_id
@@ -67,6 +66,13 @@ def _commit(services: Services, request: CommitRequested) -> Committed | Skip:
         return archive_live(services, request.session, plan, task_id)
     except NotFound:
         return Skip(GONE)
+
+
+def _planned(services: Services, request: CommitRequested, head: Head) -> CommitPlan | Skip:
+    if request.through:
+        return plan_through(services, head, request.through)
+    wanted = decide(head, services.clock.now(), services.rules.triggers)
+    return plan_commit(services, head, wanted.keep_recent_count) if wanted else Skip(NOT_DUE)
 
 
 def _over(services: Services, request: CommitRequested) -> str | None:
@@ -93,12 +99,16 @@ def skip(services: Services, request: CommitRequested, reason: str) -> None:
     result = {"session_id": request.session.session_id, "archived": False, "reason": reason}
     ended = {"status": "completed", "stage": "done", "result": result, "error": None}
     _end(services, request, ended)
+    if request.through:
+        nothing_to_do(services, request.session, request.task_id or "")
 
 
 def give_up(services: Services, request: CommitRequested, reason: str) -> None:
     """Nothing will come of this request: its task, if it has no archive, has failed. The session's next write or the
     sweep asks anew."""
     _end(services, request, {"status": "failed", "error": scrub(reason)[:REASON_CHARS]})
+    if request.through:
+        request_failed(services, request.session, request.task_id or "", reason)
     _let_go(services, request)
 
 

@@ -23,7 +23,7 @@ from strandline.domain.message import read_line
 from strandline.domain.repeat import Repeat
 from strandline.domain.session import Archive, CommitPlan, Head, Skip, find_archive
 from strandline.domain.times import stamp
-from strandline.domain.tool_calls import before_open_calls
+from strandline.domain.tool_calls import ABANDONED_AFTER, before_open_calls
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
@@ -35,6 +35,7 @@ from strandline.storage.records import task_id
 
 ATTEMPTS = 8
 BY_CHARS = 16
+ALREADY = "archived_already"
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,18 @@ def plan_commit(services: Services, head: Head, keep_recent_count: int) -> Commi
     tools = (read_line(line) for line in lines if b'"tool_id"' in line)
     last = before_open_calls(tools, plan.last)
     return replace(plan, last=last) if last >= plan.first else Skip(session.ALL_KEPT)
+
+
+def plan_through(services: Services, head: Head, through: int) -> CommitPlan | Skip:
+    """What is live up to that seq, but for the tool calls whose results stay, or may still come."""
+    if through < head.live_from:
+        return Skip(ALREADY if head.last_seq else "no_messages")
+    lines = services.log.live(head, head.live_from, head.last_seq)
+    tools = [read_line(line) for line in lines if b'"tool_id"' in line]
+    since = stamp(services.clock.now() - ABANDONED_AFTER)
+    last = before_open_calls(tools, min(through, head.last_seq), open_since=since)
+    planned = CommitPlan(head.commit_count + 1, head.live_from, last)
+    return planned if last >= head.live_from else Skip(session.ALL_KEPT)
 
 
 def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:

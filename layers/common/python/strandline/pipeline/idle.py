@@ -8,7 +8,7 @@ session can have fallen silent at the earliest, and no write moves it.
              not yet                  → moved to when it can be due
              nothing to wait for      → the head forgets the marker, then it is removed
     commit   the task has an archive, by itself or by the head, or has ended → marker removed
-             a commit is due                       → CommitRequested again; after too many rounds the task has failed
+             a commit is due, or a context waits   → CommitRequested again; after too many rounds the task has failed
              not any more                          → the task has ended without an archive; marker removed
 """
 
@@ -22,6 +22,7 @@ from strandline.domain.contracts import CommitRequested
 from strandline.domain.session import Head, archived_by
 from strandline.domain.times import parse, stamp
 from strandline.pipeline.auto_commit import NOT_DUE, give_up, skip
+from strandline.pipeline.breaker import wanted_through
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import ask, ask_again, note_failure
 from strandline.storage.document import Change
@@ -101,11 +102,12 @@ def look_at_request(services: Services, due: Due, now: datetime) -> str | None:
         services.due.remove(due)
         return None
     head = _living(services, due)
-    request = CommitRequested(session=due.session, task_id=due.task_id)
+    through = wanted_through(services, due.session, due.task_id)
+    request = CommitRequested(session=due.session, task_id=due.task_id, through=through)
     if head is not None and archived_by(head, due.task_id):
         services.due.remove(due)  # its task does not say so yet; the archive's own marker sees to that
         return None
-    if head is None or decide(head, now, services.rules.triggers) is None:
+    if head is None or not (through or decide(head, now, services.rules.triggers)):
         skip(services, request, NOT_DUE)
         services.due.remove(due)
     elif due.rounds >= services.rules.heal_rounds:
@@ -113,6 +115,6 @@ def look_at_request(services: Services, due: Due, now: datetime) -> str | None:
         give_up(services, request, NO_PROGRESS)
         services.due.remove(due)
     else:
-        ask_again(services, due.session, due.task_id)
+        ask_again(services, due.session, due.task_id, through=through)
         services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
     return "healed"

@@ -17,6 +17,7 @@ from strandline.domain.redaction import scrub
 from strandline.domain.session import CANCELLED, Archive, Head
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import announce
+from strandline.pipeline.breaker import attempt_failed
 from strandline.pipeline.services import Services
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
@@ -63,12 +64,14 @@ def _tokens(usage: "Usage | None") -> dict[str, Any] | None:
     return {"model": ", ".join(usage.models), **spent}
 
 
-def stumble(services: Services, request: Request, reason: str) -> None:
-    """An attempt has come to nothing and will be made again: its owner may see why."""
+def stumble(services: Services, request: Request, reason: str) -> bool:
+    """An attempt has come to nothing: its owner may see why. Answers whether another is to be made; not when the
+    context waits for the archive and too many have failed in a row."""
     if _of_a_rebuild(request):
-        return
+        return True
     with suppress(StoreError):
         services.tasks.stumbled(request.session, request.task_id, scrub(reason)[:REASON_CHARS])
+    return not attempt_failed(services, request, reason, over=False)
 
 
 def fail(services: Services, request: Request, stage: str, reason: str) -> None:
@@ -88,6 +91,7 @@ def fail(services: Services, request: Request, stage: str, reason: str) -> None:
         return
     report(services, request, failed, stage)
     cut = failed.reason or ""
+    attempt_failed(services, request, cut, over=True)
     with answered():
         services.tasks.fail(request.session, request.task_id, request.archive, stage=stage, reason=cut)
 

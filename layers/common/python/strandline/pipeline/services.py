@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from strandline.domain.auto_commit import AutoCommitPolicy, Triggers
 from strandline.domain.screening import Redaction
@@ -33,7 +34,11 @@ from strandline.storage.log import Log
 from strandline.storage.records import Sessions, Tasks
 from strandline.storage.tool_results import ToolResults
 
+if TYPE_CHECKING:
+    from strandline.domain.compaction.state import ContextState
+
 WARM_HEADS = 64
+WARM_CONTEXTS = 64
 TRIGGERS = Triggers()
 
 
@@ -157,6 +162,12 @@ class Services:
     @cached_property
     def heads(self) -> Documents[Head]:
         return Documents(self.objects, HeadCodec(), self.clock, self.ids, warm=WARM_HEADS)
+
+    @cached_property
+    def contexts(self) -> "Documents[ContextState]":
+        from strandline.storage.context import ContextCodec  # noqa: PLC0415 - nothing that append needs
+
+        return Documents(self.objects, ContextCodec(), self.clock, self.ids, warm=WARM_CONTEXTS)
 
     @cached_property
     def log(self) -> Log:

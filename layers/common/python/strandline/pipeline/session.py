@@ -41,6 +41,7 @@ class NewSession:
     memory_policy: dict[str, Any] | None
     metadata: dict[str, Any]
     repeat: Repeat | None = None
+    compaction: dict[str, Any] | None = None
 
 
 def create(services: Services, wanted: NewSession) -> Head:
@@ -63,6 +64,7 @@ def create(services: Services, wanted: NewSession) -> Head:
         new,
         auto_commit_policy=wanted.auto_commit_policy,
         memory_policy=wanted.memory_policy,
+        compaction=wanted.compaction,
         metadata=redact_value(wanted.metadata)[0] if redacting else wanted.metadata,
     )
     return _ours(_create(services, head), head)

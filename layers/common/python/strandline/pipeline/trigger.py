@@ -69,12 +69,13 @@ def _ask(services: Services, whose: SessionRef) -> str | None:
     return task_id
 
 
-def ask_again(services: Services, whose: SessionRef, task_id: str) -> bool:
-    """Asks once more on behalf of a task; False while another is under way. Raises StoreError."""
+def ask_again(services: Services, whose: SessionRef, task_id: str, *, through: int | None = None) -> bool:
+    """Asks once more on behalf of a task, for a context up to that seq; False while another is under way. Raises
+    StoreError."""
     token = services.ids.new()
     if not services.leases.take(whose, "commit", token):
         return False
-    services.commit_queue.send(CommitRequested(session=whose, task_id=task_id, lease=token))
+    services.commit_queue.send(CommitRequested(session=whose, task_id=task_id, lease=token, through=through))
     return True
 
 

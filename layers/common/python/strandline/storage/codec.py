@@ -21,9 +21,20 @@ _PLAIN = tuple(
     f.name
     for f in fields(Head)
     if f.name
-    not in {"segments", "tail", "ids", "pending", "failed", "keyed", "follows", "live_since", "mark"}
+    not in {
+        "segments",
+        "tail",
+        "ids",
+        "pending",
+        "failed",
+        "keyed",
+        "follows",
+        "live_since",
+        "mark",
+        "compaction",
+    }
 )
-_OPTIONAL = ("follows", "live_since", "mark")
+_OPTIONAL = ("follows", "live_since", "mark", "compaction")
 
 
 class HeadCodec:
@@ -55,6 +66,7 @@ class HeadCodec:
             follows=row.get("follows"),
             live_since=row.get("live_since"),
             mark=row.get("mark"),
+            compaction=row.get("compaction"),
             keyed=tuple(Archive(*a) for a in row.get("keyed", ())),
             tail=tuple(tail[:-2].split(b",\n")) if len(tail) > 2 else (),
         )

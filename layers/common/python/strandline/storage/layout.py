@@ -6,6 +6,7 @@
     v1/<account>/<user>/sessions/<session>/<incarnation>/rebuilds/<id>/<n>/<file>      immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/tool-results/<id>             immutable
     v1/<account>/<user>/sessions/<session>/<incarnation>/used.json                     CAS document
+    v1/<account>/<user>/sessions/<session>/<incarnation>/context.json                  CAS document
     v1/<account>/<user>/used.json                                                      CAS document
     v1/<account>/<user>/memories/<path>                                                CAS documents
     v1/<account>/<user>/types/<name>.<yaml|json|md>                                    a user's own, written by hand too
@@ -153,6 +154,11 @@ class Life:
         """Key of what this session said it used."""
         return f"{self.prefix}used.json"
 
+    @property
+    def context(self) -> str:
+        """Key of what has been decided of this session's context."""
+        return f"{self.prefix}context.json"
+
     def segment(self, first: int, last: int) -> str:
         return f"{self.prefix}segments/{_range(first, last)}.jsonl"
 
@@ -269,11 +275,12 @@ def tool_result_id(key: str) -> str | None:
 
 
 def is_superseded(key: str) -> bool:
-    """Whether old versions of this key are of use to nobody: each new head, index or usage says all that the last did.
+    """Whether old versions of this key are of use to nobody: each new head, index, usage or context says all that the
+    last did.
 
     The bucket keeps versions of everything; a lifecycle rule clears those of such keys away after a day.
     """
-    return key.endswith(("/head.json", "/used.json", _INDEX)) and memory_path(key) is None
+    return key.endswith(("/head.json", "/used.json", "/context.json", _INDEX)) and memory_path(key) is None
 
 
 def is_passing(key: str) -> bool:

@@ -35,11 +35,24 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Compaction:
-    """The one under way: its commit's task, the seq it is to cover at least, and when it was asked for."""
+    """The one under way: its commit's task, the seq it is to cover, when it was asked for, and after how many failures
+    in a row it is not tried again for how many seconds."""
 
     task_id: str
     through: int
     at: str
+    max_failures: int = 3
+    cool_down_seconds: int = 300
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The newest user message, where the summary covers it: its seq, and the archive that holds it, with its range."""
+
+    seq: int
+    archive: int
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,7 @@ class ContextState:
     Every tool result from `sent_from` to `sent_through` has been judged by the budget, and is whole unless `decisions`
     has it; that view was one of `sent_generation`. `looked_through`: the newest message when the gap since the last
     assistant message was last looked at. `failures`, `last_error` and `retry_at` (closed: None) are the breaker's.
+    `pin` is kept from one generation to the next.
     """
 
     incarnation: str
@@ -64,6 +78,7 @@ class ContextState:
     failures: int = 0
     last_error: str | None = None
     retry_at: str | None = None
+    pin: Pin | None = None
 
 
 def covered(state: ContextState, through: int) -> ContextState:

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from strandline.domain.compaction.limits import Limits
 from strandline.domain.message import ContextPart, ImagePart, TextPart, ToolPart
 
 
@@ -26,7 +27,8 @@ class Policy(TypedDict):
 
 
 class Created(TypedDict):
-    """A session as it was created. `auto_commit_policy` null: it is never committed by itself."""
+    """A session as it was created. `auto_commit_policy` null: it is never committed by itself. `compaction`: the limits
+    of its context."""
 
     session_id: str
     uri: str
@@ -34,6 +36,7 @@ class Created(TypedDict):
     auto_commit_policy: Policy | None
     memory_policy: dict[str, Any]
     metadata: dict[str, Any]
+    compaction: Limits
     created_at: str
 
 

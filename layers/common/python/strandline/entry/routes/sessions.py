@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.address import archive_uri, session_uri
 from strandline.domain.auto_commit import AutoCommitPolicy
+from strandline.domain.compaction.limits import Limits, resolve
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import (
     Aborted,
@@ -42,7 +43,8 @@ Answer = dict[str, Any]
 
 
 class CreateSession(BaseModel):
-    """`auto_commit_policy` absent: the deployment's default; null: off; an object: on, the rest filled in."""
+    """`auto_commit_policy` absent: the deployment's default; null: off; an object: on, the rest filled in.
+    `compaction`: limits of the session's context; what is not named has its default."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -50,6 +52,7 @@ class CreateSession(BaseModel):
     auto_commit_policy: Any = None
     memory_policy: MemoryPolicy | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
+    compaction: Limits | None = None
 
 
 class CommitSession(BaseModel):
@@ -83,6 +86,7 @@ def create(body: CreateSession) -> Answer:
         memory_policy=body.memory_policy.model_dump(by_alias=True) if body.memory_policy else None,
         metadata=body.metadata,
         repeat=repeat(),
+        compaction=body.compaction.model_dump(mode="json", exclude_unset=True) if body.compaction else None,
     )
     head = session.create(known, wanted)
     return ok({**_named(whose, head), "created_at": head.created_at}, known.clock)
@@ -105,6 +109,7 @@ def _named(whose: User, head: Head) -> Answer:
         "auto_commit_policy": head.auto_commit_policy,
         "memory_policy": head.memory_policy or MemoryPolicy().model_dump(by_alias=True),
         "metadata": head.metadata,
+        "compaction": resolve(head.compaction, None).model_dump(mode="json"),
     }
 
 

@@ -1,0 +1,51 @@
+"""What has been decided of a context comes back as it was."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strandline.domain.compaction.state import Baseline, Compaction, ContextState, Decision, Pin
+from strandline.storage.context import ContextCodec
+from strandline.storage.document import Stamp
+
+SEQ = st.integers(1, 10**6)
+TEXT = st.text(max_size=20).filter(lambda text: text.isprintable())
+DECISION = st.builds(Decision, by=st.sampled_from(["budget", "snip", "micro"]), chars=st.integers(0, 2_000))
+STATE = st.builds(
+    ContextState,
+    incarnation=TEXT,
+    generation=SEQ,
+    covered_through=SEQ,
+    decisions=st.dictionaries(st.tuples(SEQ, st.none() | st.integers(0, 99)), DECISION),
+    sent_through=SEQ,
+    looked_through=SEQ,
+    baseline=st.none() | st.builds(Baseline, SEQ, TEXT, SEQ, SEQ),
+    compaction=st.none() | st.builds(Compaction, TEXT, SEQ, TEXT, SEQ, SEQ),
+    failures=SEQ,
+    last_error=st.none() | TEXT,
+    retry_at=st.none() | TEXT,
+    pin=st.none() | st.builds(Pin, SEQ, SEQ, SEQ, SEQ),
+)
+
+
+@given(STATE, SEQ)
+def test_it_comes_back(state: ContextState, revision: int) -> None:
+    stamp = Stamp(revision, (("w", revision),))
+    assert ContextCodec().decode(ContextCodec().encode(state, stamp)) == (state, stamp)
+
+
+def test_the_same_decisions_are_the_same_bytes_whatever_their_order() -> None:
+    first, second = ((2, None), Decision("snip")), ((2, 0), Decision("budget", 7))
+    one = ContextState("i", decisions=dict([first, second]))
+    other = ContextState("i", decisions=dict([second, first]))
+    assert ContextCodec().encode(one, Stamp()) == ContextCodec().encode(other, Stamp())
+
+
+@pytest.mark.parametrize("spoil", [{"schema": 2}, {"decisions": [[1]]}, {"baseline": [1]}])
+def test_what_cannot_be_read_is_said_to_be_so(spoil: dict[str, Any]) -> None:
+    row = json.loads(ContextCodec().encode(ContextState("i"), Stamp()))
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        ContextCodec().decode(json.dumps({**row, **spoil}).encode())
