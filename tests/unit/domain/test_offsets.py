@@ -9,7 +9,7 @@ from strandline.domain.admission import check
 from strandline.domain.extraction import Transcript
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import MessageIn, draft, read_line, said_at
-from strandline.pipeline.extract import transcribe
+from strandline.domain.transcribing import transcribe
 
 NOW = datetime(2026, 3, 20, tzinfo=UTC)
 

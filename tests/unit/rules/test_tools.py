@@ -9,7 +9,7 @@ from strandline.domain.extraction import Proposal, ToolCall, Transcript, Turn
 from strandline.domain.memory_types import BY_DEFAULT, REGISTRY
 from strandline.domain.rules.tools import tool_uses
 from strandline.domain.tool_calls import skill_name
-from strandline.pipeline.extract import transcribe
+from strandline.domain.transcribing import transcribe
 
 AT = datetime(2024, 3, 6, 10, tzinfo=UTC)
 COUNTING = (*BY_DEFAULT, REGISTRY["tools"], REGISTRY["skills"])

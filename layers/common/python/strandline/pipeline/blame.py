@@ -14,7 +14,8 @@ from strandline.domain.memory import Line, Memory, Source, extraction_id, read_l
 from strandline.domain.message import read_line
 from strandline.domain.quotes import find_quote, read_quote
 from strandline.domain.session import Head
-from strandline.pipeline.extract import read_candidates, text_of
+from strandline.domain.transcribing import text_of
+from strandline.pipeline.extract import read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import read
 from strandline.storage.layout import Life, User

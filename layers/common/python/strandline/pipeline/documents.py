@@ -13,7 +13,7 @@ from strandline.domain.memory_types.template import searched_by, told
 from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
 from strandline.domain.times import day, parse
-from strandline.pipeline.extract import text_of
+from strandline.domain.transcribing import text_of
 
 SHOWN_CHARS = 8_000
 BEFORE, AFTER = 2, 1

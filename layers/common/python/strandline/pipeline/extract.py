@@ -10,9 +10,7 @@ on crash       before the candidates: the message comes again and the work is do
                long archive that a language model has answered (`reading.py`). After: as on duplicate
 """
 
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,16 +19,16 @@ from strandline.domain.candidates import Candidates, Rejected
 from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
-from strandline.domain.extraction import Extraction, ToolCall, Transcript, Turn
+from strandline.domain.extraction import Extraction, Transcript
 from strandline.domain.language_model.combine import beside
 from strandline.domain.language_model.speakers import spoken
 from strandline.domain.memory import extraction_id
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.memory_types import REGISTRY
 from strandline.domain.memory_types.custom import version
-from strandline.domain.message import read_line, said_at
+from strandline.domain.message import read_line
 from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
-from strandline.domain.tool_calls import skill_name, tool_parts
+from strandline.domain.transcribing import transcribe
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
 from strandline.pipeline.memory_types import Pinned, pinned
@@ -221,30 +219,3 @@ def _pass_on(services: Services, request: ExtractRequested) -> None:
     fields = request.model_dump(exclude={"type", "version"})
     with answered("the merge queue did not answer"):
         services.merge_queue.send(MergeRequested.model_validate(fields))
-
-
-def transcribe(messages: Iterable[dict[str, Any]]) -> Iterator[Turn]:
-    """Stored messages as an extractor sees them: the text of each, with who said it and when."""
-    for message in messages:
-        yield Turn(
-            seq=message["seq"],
-            role=message["role"],
-            speaker=message.get("peer_id"),
-            text=text_of(message),
-            flags=tuple(message.get("flags", ())),
-            at=said_at(message),
-            tools=tuple(map(_tool_call, tool_parts(message))),
-        )
-
-
-def _tool_call(part: Mapping[str, Any]) -> ToolCall:
-    failed = part.get("tool_status") == "error"
-    skill = skill_name(part.get("skill_uri"))
-    return ToolCall(tool=part.get("tool_name", ""), call=part.get("tool_id", ""), failed=failed, skill=skill)
-
-
-def text_of(message: dict[str, Any]) -> str:
-    """What was said in a stored message: its content, or its text parts. Tool inputs and outputs are not speech."""
-    if "content" in message:
-        return str(message["content"])
-    return "\n".join(part["text"] for part in message["parts"] if part["type"] == "text")

@@ -35,6 +35,7 @@ from strandline.domain.message import read_line
 from strandline.domain.ranking import Document
 from strandline.domain.settlement import Settlement
 from strandline.domain.times import stamp
+from strandline.domain.transcribing import text_of
 from strandline.pipeline.absorbing import absorb_all
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex, tidy
@@ -42,7 +43,7 @@ from strandline.pipeline.diff import Effect, Effects, diff
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.expiry import watch
-from strandline.pipeline.extract import called_off, living_head, read_candidates, text_of
+from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.outcome import complete
 from strandline.pipeline.settling import settle

@@ -20,7 +20,7 @@ from strandline.domain.language_model.quotes import is_telling, said
 from strandline.domain.language_model.schema import ATTRIBUTES
 from strandline.domain.language_model.speakers import speakers, spoken
 from strandline.domain.memory_types import MemoryType
-from strandline.domain.rules.text import MAX_LINE, cut, one_line
+from strandline.domain.text import MAX_LINE, cut, one_line
 
 MAX_ABSTRACT = 600
 MAX_OVERVIEW = 8_000

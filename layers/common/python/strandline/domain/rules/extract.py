@@ -11,8 +11,8 @@ from strandline.domain.rules.lines import Line, lines_of, question_of
 from strandline.domain.rules.messages import Conversation, Message, conversation
 from strandline.domain.rules.standing import FAVOURITE, Standing, standing
 from strandline.domain.rules.summary import summarise
-from strandline.domain.rules.text import one_line
 from strandline.domain.rules.tools import tool_uses
+from strandline.domain.text import one_line
 
 EXTRACTOR = "rules/1"
 

@@ -10,7 +10,6 @@ from strandline.domain.rules.dates import gloss
 from strandline.domain.rules.messages import Conversation, Message
 from strandline.domain.rules.patterns import any_of, compiled
 from strandline.domain.rules.sentences import Sentence, captions
-from strandline.domain.rules.text import MAX_LINE, cut
 from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.worth import (
     asks_something,
@@ -24,6 +23,7 @@ from strandline.domain.rules.worth import (
     is_request,
     is_yes_or_no,
 )
+from strandline.domain.text import MAX_LINE, cut
 
 MAX_LINES_PER_MESSAGE = 40
 """Lines taken from one message of a person."""

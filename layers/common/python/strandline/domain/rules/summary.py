@@ -8,7 +8,7 @@ from strandline.domain.rules.keywords import salience, themes
 from strandline.domain.rules.lines import Line, question_of
 from strandline.domain.rules.messages import Conversation
 from strandline.domain.rules.patterns import compiled, words_of
-from strandline.domain.rules.text import cut, is_unspaced, one_line
+from strandline.domain.text import cut, is_unspaced, one_line
 
 MAX_OVERVIEW_TOKENS = 1800
 """Tokens of the lines of an overview, as `_tokens` counts them; headings and questions come on top."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from strandline.domain.extraction import Turn
-from strandline.domain.rules.text import one_line
+from strandline.domain.text import one_line
 
 _MAX_NAME = 80
 _LEADING_MARKUP = "#*->+_~`| "

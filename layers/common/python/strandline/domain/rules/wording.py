@@ -10,9 +10,9 @@ from strandline.domain.rules.dates.tense import is_time_bound
 from strandline.domain.rules.grammar import has_first_person, to_third_person
 from strandline.domain.rules.messages import Conversation
 from strandline.domain.rules.patterns import compiled, words_of
-from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.voices import Voice
 from strandline.domain.rules.words import is_foreign
+from strandline.domain.text import is_unspaced
 
 _YOU = compiled(words_of("you your yours yourself you're you've you'll you'd"))
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.verbs import BASE
+from strandline.domain.text import is_unspaced
 
 FUNCTION = frozenset(
     """

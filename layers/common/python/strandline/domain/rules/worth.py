@@ -8,9 +8,9 @@ from strandline.domain.rules.courtesy import without_politeness
 from strandline.domain.rules.grammar import has_first_person
 from strandline.domain.rules.lead import is_reminder
 from strandline.domain.rules.patterns import any_of, compiled, words_of
-from strandline.domain.rules.text import is_unspaced
 from strandline.domain.rules.verbs import BASE
 from strandline.domain.rules.words import content, words
+from strandline.domain.text import is_unspaced
 
 _QUESTION = re.compile(r"[?？][\"'”’」』)\]\s!！]*\Z|(?:(?<![静豊確暖])(?<!や)か|吗|嗎|까요?|나요)[。.\s]*\Z")
 _WHAT_ABOUT = re.compile(r"(?:\A|[，,])[^，,在还着正]{1,12}呢[。.\s]*\Z")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strandline.domain.rules.text import MAX_LINE, cut, is_unspaced, one_line
+from strandline.domain.text import MAX_LINE, cut, is_unspaced, one_line
 
 
 @pytest.mark.parametrize(
