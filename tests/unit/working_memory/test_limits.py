@@ -103,10 +103,10 @@ def test_what_is_needed_to_go_on_comes_first() -> None:
         document = document.with_items(name, [f"{name} {n}" for n in range(5)])
     shown = parse(cut_to(document, 60, words))
     assert shown.of("state") == document.of("state")
-    assert shown.of("task") == ("task 0",)
-    assert shown.left["task"] == 4
-    assert "facts" not in shown.items
-    more = parse(cut_to(document, 125, words))
+    assert shown.of("task")[0] == "task 0"
+    assert shown.left["task"] == 5 - len(shown.of("task"))
+    assert "worklog" not in shown.items
+    more = parse(cut_to(document, 190, words))
     assert more.of("open")[-1] == "open 4"
     assert more.of("errors")[-1] == "errors 4"
     assert more.of("worklog")[-1:] == ("worklog 4",)

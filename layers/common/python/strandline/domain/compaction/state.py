@@ -63,6 +63,7 @@ class ContextState:
     has it; that view was one of `sent_generation`. `looked_through`: the newest message when the gap since the last
     assistant message was last looked at. `failures`, `last_error` and `retry_at` (closed: None) are the breaker's.
     `pin` is kept from one generation to the next.
+    `summarised_through`: up to there a working memory has been asked for ahead of time.
     """
 
     incarnation: str
@@ -73,6 +74,7 @@ class ContextState:
     sent_through: int = 0
     sent_generation: int = 0
     looked_through: int = 0
+    summarised_through: int = 0
     baseline: Baseline | None = None
     compaction: Compaction | None = None
     failures: int = 0
