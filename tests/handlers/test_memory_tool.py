@@ -118,7 +118,7 @@ def test_rename(noted: Client) -> None:
     assert [row["path"] for row in noted.get("/memories").result] == ["boats/green.md"]
     assert noted.memory("boats/green.md").result["content"] == TEXT
     assert [hit["uri"] for hit in noted.find("hull")] == ["viking://user/alice/memories/boats/green.md"]
-    run(noted, "create", path=NOTES, file_text=TEXT)
+    run(noted, "create", path=NOTES, file_text="Another text.\n")
     assert (
         refused(noted, "rename", old_path=NOTES, new_path=moved)
         == f"Error: The destination {moved} already exists"

@@ -7,10 +7,13 @@ import pytest
 
 from strandline.domain.errors import NotFound, StrandlineError
 from strandline.domain.link import Link
+from strandline.domain.memory_tool import Refusal
 from strandline.entry.wiring import RuleModel
 from strandline.pipeline import memory
 from strandline.pipeline.links import AT_ONCE
 from strandline.pipeline.memory import Deletion
+from strandline.pipeline.memory_tool import MemoryTool
+from strandline.pipeline.rollback import ToVersion, rollback_memory
 from strandline.storage.layout import memory_path
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
@@ -141,3 +144,94 @@ def interrupted(act: Callable[[World], None], *, before: bool) -> Iterator[World
 def test_no_link_leads_to_nothing_after_a_heal(replacement: str | None, before: bool) -> None:  # B-B17
     for world in interrupted(lambda world: delete(world, DOG, replacement), before=before):
         expect_both_sides(world)
+
+
+def back_to(world: World, path: str, version: int) -> None:
+    rollback_memory(world.services(), ALICE, ToVersion(path, version, memory.anything), dry_run=False)
+
+
+def test_a_memory_that_comes_back_has_its_links_on_both_sides() -> None:
+    world = World(model=RuleModel())
+    world.remember("s", *TALK)
+    event = event_of(world)
+    delete(world)
+    back_to(world, DOG, 1)
+    assert Link(False, "mentions", DOG) in links(world)[event]
+    expect_both_sides(world)
+
+
+def test_one_that_comes_back_after_its_neighbour_has_gone_has_no_link_to_it() -> None:
+    world = World(model=RuleModel())
+    world.remember("s", *TALK)
+    event = event_of(world)
+    delete(world)
+    delete(world, event)
+    back_to(world, DOG, 1)
+    assert links(world) == {DOG: set()}
+
+
+def test_one_that_comes_back_is_linked_with_what_its_neighbour_was_replaced_by() -> None:
+    world = World(model=RuleModel())
+    world.remember("s", *TALK)
+    event = event_of(world)
+    memory.write(world.services(), ALICE, "events/other.md", "# Other\n", memory.anything)
+    delete(world)
+    delete(world, event, "events/other.md")
+    back_to(world, DOG, 1)
+    assert links(world) == {
+        DOG: {Link(True, "mentions", "events/other.md")},
+        "events/other.md": {Link(False, "mentions", DOG)},
+    }
+
+
+def test_a_version_without_a_link_takes_it_away_on_the_other_side() -> None:
+    world = World(model=RuleModel())
+    world.remember("s", TALK[0])
+    world.remember("t", *TALK)
+    event = event_of(world)
+    back_to(world, DOG, 1)
+    known = links(world)
+    assert (known[DOG], known[event]) == (set(), set())
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("version", [1, 2])
+def test_going_back_leaves_no_link_half_after_a_heal(version: int, before: bool) -> None:  # B-B17
+    def act(world: World) -> None:
+        delete(world)
+        back_to(world, DOG, version)
+
+    for world in interrupted(act, before=before):
+        expect_both_sides(world)
+
+
+def test_a_renamed_memory_takes_its_links_along(world: World) -> None:
+    world.remember("s", *TALK)
+    event = event_of(world)
+    MemoryTool(world.services(), ALICE).rename(f"/memories/{DOG}", "/memories/entities/pets/pip.md")
+    known = links(world)
+    assert known[event] == {Link(False, "mentions", "entities/pets/pip.md")}
+    assert known["entities/pets/pip.md"] == {Link(True, "mentions", event)}
+    body = memory.read(world.services(), ALICE, "entities/pets/pip.md").body
+    assert body.count("## Links") == body.count("- mentioned in") == 1
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_rename_that_dies_is_gone_on_with_by_the_same_command(before: bool) -> None:  # B-B17
+    def rename(world: World) -> None:
+        MemoryTool(world.services(), ALICE).rename(f"/memories/{DOG}", "/memories/pip.md")
+
+    for world in interrupted(rename, before=before):
+        with suppress(Refusal):  # it had come to its end
+            rename(world)
+        assert DOG not in links(world) and "pip.md" in links(world)
+        expect_both_sides(world)
+
+
+def test_whose_links_a_deletion_changed_is_told(world: World) -> None:
+    world.remember("s", *TALK)
+    event = event_of(world)
+    delete(world)
+    (told,) = [each for each in world.journal() if each.get("deleted")]
+    assert [uri.rpartition("/memories/")[2] for uri in told["deleted"]] == [DOG]
+    assert [uri.rpartition("/memories/")[2] for uri in told["updated"]] == [event]

@@ -157,6 +157,22 @@ def memory_edited(
     return Happening(f"edited/{edit}", event)
 
 
+def with_links(happening: Happening, uris: Sequence[str]) -> Iterator[Happening]:
+    """What was done to memories, and that the links of others were changed by it, in as many events as it takes."""
+    event = happening.event
+    if not isinstance(event, MemoryChanged):
+        yield happening
+        return
+    known = {*event.added, *event.updated, *event.deleted}
+    more = [uri for uri in uris if uri not in known]
+    room = max(0, URIS - len(known))
+    told = event.model_copy(update={"updated": [*event.updated, *more[:room]]})
+    yield Happening(happening.key, told)
+    for start in range(room, len(more), URIS):
+        part = {"added": [], "updated": more[start : start + URIS], "deleted": []}
+        yield Happening(f"{happening.key}/links/{start}", event.model_copy(update=part))
+
+
 def memories_changed(
     whose: SessionRef,
     uris: Mapping[str, Sequence[str]],

@@ -37,8 +37,8 @@ def tell(services: Services, happening: Happening, *, again: bool = False) -> bo
     event = happening.event
     owner = User(event.account_id, event.user_id)
     identity, new = services.journals.add(owner, happening.digest, event.model_dump(exclude_none=True))
-    if not new and not again:
-        return True
+    if not new:  # told again, it is what was written down: more may have been known then
+        return tell_what_is_known(services, happening) if again else True
     return _publish(services, event.model_copy(update={"id": identity}))
 
 

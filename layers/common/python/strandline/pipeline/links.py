@@ -1,11 +1,14 @@
-"""The other ends of a deleted memory's links: they lead to its replacement, or are no more.
+"""The other ends of a memory's links: when it is deleted they lead to its replacement, or are no more; when it comes
+back they stand on both sides again.
 
 A deletion does this itself, right after its gravestone is written; the gravestone keeps the links, and the deletion's
 due marker makes the sweep do what a crash has left. Both sides of a link that an extraction finds are in the same
 candidates, so a merge that is repeated completes them, and one that comes later begins a deleted memory anew with its
-side. So after a heal no link leads to nothing.
+side. Who goes back takes links away at their other ends first, and adds others there last, so a crash in between is
+mended by adding. So after a heal no link leads to nothing.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -20,22 +23,61 @@ from strandline.storage.revisions import written
 AT_ONCE = 20
 """Other ends that a deletion follows itself; the sweep follows those of a memory that has more."""
 
+_Relink = partial[tuple[Link, ...]]
+_Changed = dict[str, Memory]
 
-def follow(services: Library, owner: User, path: str) -> dict[str, Memory]:
+
+def follow(services: Library, owner: User, path: str) -> _Changed:
     """Sees to the other ends of what was deleted at `path`, and answers the memories that this changed, by path."""
     found = services.memories.read(owner.memory(path))
     if found is None or not found.value.deleted_at:
         return {}
     grave = replace(found.value, path=path)
-    ends = {link.path for link in grave.links if link.path != path}
-    changed = {end: _changed(services, owner, end, _redirected(grave, end)) for end in sorted(ends)}
+    wanted = {link.path: _redirected(grave, link.path) for link in sorted(grave.links) if link.path != path}
+    changed = _all_changed(services, owner, wanted)
     if grave.replaced_by:
-        heir = grave.replaced_by
-        changed[heir] = _changed(services, owner, heir, _inherited(grave, heir)) or changed.get(heir)
-    return {end: memory for end, memory in changed.items() if memory is not None}
+        changed |= _all_changed(services, owner, {grave.replaced_by: _inherited(grave, grave.replaced_by)})
+    return changed
 
 
-_Relink = partial[tuple[Link, ...]]
+def part(services: Library, owner: User, path: str, links: Iterable[Link]) -> _Changed:
+    """Takes these links of the memory at `path` away at their other ends; answers the memories that this changed."""
+    gone: dict[str, list[Link]] = {}
+    for link in links:
+        gone.setdefault(link.path, []).append(link.other_end(path))
+    return _all_changed(services, owner, {end: partial(_less, gone=tuple(gone[end])) for end in sorted(gone)})
+
+
+def join(services: Library, owner: User, path: str) -> _Changed:
+    """Sees to it that all links of the memory at `path` stand on the other side too; one to what was deleted leads to
+    its replacement, or is no more. Answers the memories that this changed, by path."""
+    here = _living(services, owner, path)
+    changed: _Changed = {}
+    for end in sorted({link.path for link in here.links if link.path != path} if here else ()):
+        heir = end if _living(services, owner, end) else _heir(services, owner, end)
+        if heir != end:
+            moved = partial(remapped, gone=end, replacement=heir, here=path)
+            changed |= _all_changed(services, owner, {path: moved})
+        changed |= _joined(services, owner, path, heir or path)
+    return changed
+
+
+def _joined(services: Library, owner: User, path: str, end: str) -> _Changed:
+    here = _living(services, owner, path)
+    ends = tuple(link.other_end(path) for link in here.links if link.path == end) if here else ()
+    return _all_changed(services, owner, {end: partial(_with, more=ends)}) if ends and end != path else {}
+
+
+def _heir(services: Library, owner: User, path: str) -> str | None:
+    """What a deleted memory was replaced by, if that is there."""
+    found = services.memories.read(owner.memory(path))
+    heir = found.value.replaced_by if found else None
+    return heir if heir and _living(services, owner, heir) else None
+
+
+def _living(services: Library, owner: User, path: str) -> Memory | None:
+    found = services.memories.read(owner.memory(path))
+    return living(found.value) if found else None
 
 
 def _redirected(grave: Memory, here: str) -> _Relink:
@@ -48,6 +90,15 @@ def _inherited(grave: Memory, here: str) -> _Relink:
 
 def _with(links: tuple[Link, ...], more: tuple[Link, ...]) -> tuple[Link, ...]:
     return (*links, *more)
+
+
+def _less(links: tuple[Link, ...], gone: tuple[Link, ...]) -> tuple[Link, ...]:
+    return tuple(link for link in links if link not in gone)
+
+
+def _all_changed(services: Library, owner: User, wanted: dict[str, _Relink]) -> _Changed:
+    tried = {path: _changed(services, owner, path, wanted[path]) for path in wanted}
+    return {path: memory for path, memory in tried.items() if memory is not None}
 
 
 def _changed(services: Library, owner: User, path: str, relink: _Relink) -> Memory | None:

@@ -16,7 +16,7 @@ from strandline.domain.errors import (
     NotFound,
     PayloadTooLarge,
 )
-from strandline.domain.events import Happening, MemoryChanged, memory_edited
+from strandline.domain.events import Happening, MemoryChanged, memory_edited, with_links
 from strandline.domain.expiry import alive, ends, expired
 from strandline.domain.memory import Author, Memory, after, bury, living
 from strandline.domain.redaction import scrub
@@ -273,7 +273,8 @@ def delete(
     base = services.indexes.read(owner.index("memories"))
     reindex(services, owner, [plain, *linked], base=base, known={})
     if not many:
-        _tell(services, notice, changed=gone is not None)
+        (happening,) = with_links(notice.happening, [memory_uri(owner.user_id, end) for end in linked])
+        _tell(services, replace(notice, happening=happening), changed=gone is not None)
     if gone is None:
         raise no_memory(path)
     return replace(gone, path=plain)

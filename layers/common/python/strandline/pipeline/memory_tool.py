@@ -4,7 +4,8 @@ in             a command of a model, about paths below /memories
 out            what to tell the model; a file written or deleted as its owner would, index and journal with it
 commit point   CAS PUT of the memory file; of a rename that of the new file, then that of the old one's gravestone
 on duplicate   an edit whose answer was lost finds itself done, as long as nobody has written on top
-on crash       a file that was being renamed may be in both places, never in none; of a directory some files may be done
+on crash       a file that was being renamed may be in both places, never in none: the same command goes on. Of a
+               directory some files may be done
 
 An edit is made from the file as it is when it is written, so it loses nothing of a merge that comes between. A path
 without `.md` means the file with it.
@@ -116,7 +117,7 @@ class MemoryTool:
         single = len(moved) == 1 and moved[0] in (old, f"{old}.md")
         taken = Refusal(f"Error: The destination {new_path} already exists")
         targets = [self._file(new_path) if single else f"{new}{each[len(old) :]}" for each in moved]
-        if not single and under(self._rows(), new):
+        if set(moved) & set(targets) or (not single and under(self._rows(), new)):
             raise taken
         for source, target in zip(moved, targets, strict=True):
             self._move(source, target, taken)
@@ -205,9 +206,11 @@ class MemoryTool:
 
         return memory.amend(self._services, self._owner, inside, once, memory.anything)
 
-    def _remove(self, inside: str, guard: memory.Guard) -> None:
+    def _remove(self, inside: str, guard: memory.Guard, moved_to: str | None = None) -> None:
+        """Links to it lead to where it was moved."""
+        deletion = replace(BY_TOOL, replacement=moved_to)
         try:
-            memory.delete(self._services, self._owner, inside, guard, deletion=BY_TOOL)
+            memory.delete(self._services, self._owner, inside, guard, deletion=deletion)
         except NotFound:
             return  # somebody was faster
 
@@ -222,14 +225,14 @@ class MemoryTool:
             self._amend(target, _copied(found, target, earlier, taken))
             earlier = found.body
             try:
-                return self._remove(source, memory.matching(found.sha256, absent=False))
+                return self._remove(source, memory.matching(found.sha256, absent=False), target)
             except FailedPrecondition:
                 continue
         raise Refusal(f"Error: {source} is being written by others; try again")
 
 
 def _copied(found: Memory, target: str, earlier: str | None, taken: Refusal) -> Made:
-    """The file as it is to be at its new path, where nothing may be but what we put there."""
+    """The file as it is to be at its new path, where nothing may be but what we put there, or an attempt that died."""
     topic = found.topic if is_topic(target) else None
     copy = Edit(
         found.body,
@@ -242,7 +245,7 @@ def _copied(found: Memory, target: str, earlier: str | None, taken: Refusal) -> 
     )
 
     def made(there: Memory | None) -> Edit:
-        if there is not None and there.body != earlier:
+        if there is not None and there.body not in (earlier, found.body):
             raise taken
         return copy
 

@@ -10,20 +10,21 @@ on crash       a due marker is written before the files: the sweep brings the in
 
 import difflib
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from strandline.domain.address import memory_uri
-from strandline.domain.events import URIS, Happening, memories_changed
+from strandline.domain.events import URIS, Happening, memories_changed, with_links
+from strandline.domain.link import Link
 from strandline.domain.memory import Memory, living
 from strandline.domain.times import stamp
 from strandline.pipeline.announce import tell
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.catalogue import reindex
 from strandline.pipeline.library import Library
-from strandline.pipeline.links import follow
+from strandline.pipeline.links import follow, join, part
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
@@ -120,16 +121,46 @@ def _some(
     with answered("the table did not answer; nothing was written, repeat the request"):
         services.due.put(mark)
     base = services.indexes.read(owner.index("memories"))
+    linked = _parted(services, owner, foreseen)
     done = [_one(services, owner, path, reworks[path], cause) for path in paths]
-    gone = [each.path for each in done if each.how == "deleted"]
-    linked = [end for path in gone for end in follow(services, owner, path)]
+    linked += _linked(services, owner, done)
     known = {each.path: each.after for each in done if each.path not in linked}
     reindex(services, owner, [*paths, *linked], base=base, known=known)
     happened = _happening(services, owner, done, cause, name)
-    if happened is None or tell(services, happened):
+    uris = [memory_uri(owner.user_id, path) for path in linked]
+    told = [tell(services, each) for each in (with_links(happened, uris) if happened else ())]
+    if all(told):
         with suppress(StoreError):  # then the sweep looks once more, and finds nothing to do
             services.due.remove(mark)
     return done
+
+
+def _parted(services: Library, owner: User, foreseen: Sequence[Reworked]) -> list[str]:
+    """Links that the memories are to lose go at their other ends first; those among the memories themselves go with
+    them."""
+    these = {each.path for each in foreseen}
+    return [
+        end
+        for each in foreseen
+        if each.before and each.after
+        for end in part(services, owner, each.path, _beyond(each.before, each.after, these))
+    ]
+
+
+def _beyond(memory: Memory, other: Memory, these: Container[str]) -> list[Link]:
+    """The links that the memory has and the other has not, to none of these."""
+    return [link for link in memory.links if link not in other.links and link.path not in these]
+
+
+def _linked(services: Library, owner: User, done: Sequence[Reworked]) -> list[str]:
+    """The other ends of what was deleted, and of what has links that it had not before."""
+    changed: list[str] = []
+    for each in done:
+        if each.how == "deleted":
+            changed += follow(services, owner, each.path)
+        elif each.after and set(each.after.links) - set(each.before.links if each.before else ()):
+            changed += join(services, owner, each.path)
+    return changed
 
 
 def _one(services: Library, owner: User, path: str, wanted: Rework, cause: Cause) -> Reworked:

@@ -27,15 +27,16 @@ It reads markers that are due, never all sessions: its cost grows with what is d
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from strandline.domain.address import memory_uri
 from strandline.domain.contracts import EraseRequested, ExtractRequested
 from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
-from strandline.domain.events import Happening
+from strandline.domain.events import Happening, with_links
 from strandline.domain.expiry import expired
 from strandline.domain.failure import kind_of
 from strandline.domain.memory import Memory
@@ -49,7 +50,7 @@ from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import announce_commit
 from strandline.pipeline.idle import look_at_request, look_at_session, silent
 from strandline.pipeline.library import Library
-from strandline.pipeline.links import follow
+from strandline.pipeline.links import follow, join
 from strandline.pipeline.memory import Deletion, delete, edit_seen
 from strandline.pipeline.remains import GRAVESTONE_KEPT
 from strandline.ports import Item, StoreError
@@ -218,14 +219,21 @@ def _reindex(services: Library, due: Due, _now: datetime) -> None:
     there = {path: read_file(services, owner, path) for path in due.path.split("\n")}
     gone = [path for path, memory in there.items() if memory is None]
     linked = [end for path in gone for end in follow(services, owner, path)]
-    reindex(services, owner, [*there, *linked], base=base, known=there)
+    linked += [end for path, memory in there.items() if memory for end in join(services, owner, path)]
+    reindex(services, owner, [*there, *linked], base=base, known=_but(there, linked))
     watch(services, owner, there, None)
     happening = edit_seen(due, there.get(due.path))
     if happening is not None:
-        _tell(services, happening)
+        for each in with_links(happening, [memory_uri(owner.user_id, path) for path in linked]):
+            _tell(services, each)
     elif due.event is not None and not tell_what_is_known(services, Happening.read(due.event)):
         raise Unavailable(NOT_TAKEN)  # written down, then deleted
     services.due.remove(due)
+
+
+def _but(there: Mapping[str, Memory | None], linked: Container[str]) -> dict[str, Memory | None]:
+    """What is known of those that were not written since."""
+    return {path: memory for path, memory in there.items() if path not in linked}
 
 
 def _expire(services: Library, due: Due, now: datetime) -> str | None:
