@@ -1,8 +1,8 @@
 """The hard cap: what is shown is never more than there is room for.
 
-A call and what answers it go or stay together, and the oldest go first. Of what has come after the newest user message,
-long results are first cut to previews, where that keeps them in. The newest user message goes last of all, and is cut
-only when it alone is too big.
+A call and what answers it go or stay together, and the oldest go first. After the newest user message, the newest work
+and what takes more than half of the room are first cut to previews, where that keeps them in. The newest user message
+goes last of all, and is cut only when it alone is too big.
 """
 
 from collections.abc import Callable, Sequence
@@ -100,7 +100,7 @@ def _newest(view: View, space: Space, pin: _Pin | None) -> set[int]:
     for group in reversed(groups(len(view.messages), view.links)):
         held = pin.size if pin and pin.index in group else 0
         need = sum(space.at(view, index) for index in group) - held
-        if need > left and group[0] > since:
+        if need > left and group[0] > since and (not whole or need > space.most // 2):
             need = _squeezed(view, space, group, left)
         if need > left:
             break
