@@ -156,7 +156,7 @@ def test_a_memory_that_was_lost_is_made_again() -> None:
 
 def test_what_was_rolled_back_does_not_come_back_by_a_rebuild() -> None:  # B-C14
     world = remembered()
-    rollback_session(world.services(), ALICE, "b", after=0, dry_run=False)
+    rollback_session(world.services(), ALICE, "b", after="", dry_run=False)
     assert what(promoted(world, rebuilt(world))) == []
     assert lines(world) == ["green", "with honey"]
 

@@ -10,9 +10,10 @@ import pytest
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import FailedPrecondition, NotFound
 from strandline.domain.memory import Memory
-from strandline.pipeline import memory, outcome, rollback, task
+from strandline.pipeline import memory, outcome, rollback, session, task
 from strandline.pipeline.catalogue import changed, read_file
 from strandline.pipeline.history import read_history
+from strandline.pipeline.memory_tool import MemoryTool
 from strandline.pipeline.merge import run_merge
 from strandline.pipeline.rollback import (
     RolledBack,
@@ -24,7 +25,7 @@ from strandline.pipeline.rollback import (
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import memory_path
 from tests.pipeline.faults import FAULTS, run
-from tests.pipeline.world import ALICE, World
+from tests.pipeline.world import ALICE, BOB, World
 
 TEA, SPORT = "preferences/tea.md", "preferences/sport.md"
 anything = memory.anything
@@ -38,7 +39,7 @@ def back_to(world: World, version: int, *, dry_run: bool = False) -> RolledBack:
     return rollback_memory(world.services(), ALICE, ToVersion(TEA, version, anything), dry_run=dry_run)
 
 
-def undo(world: World, name: str, *, dry_run: bool = False, after: int = 0) -> RolledBack:
+def undo(world: World, name: str, *, dry_run: bool = False, after: str = "") -> RolledBack:
     return rollback_session(world.services(), ALICE, name, after=after, dry_run=dry_run)
 
 
@@ -302,13 +303,13 @@ def test_a_session_of_many_archives_in_pages(world: World, monkeypatch: pytest.M
     for n in range(5):
         world.remember("s", f"tea: cup {n}", ids=f"m{n}.")
     monkeypatch.setattr(rollback, "ARCHIVES_AT_ONCE", 2)
-    pages, after = [], 0
+    pages, after = [], ""
     while True:
         done = undo(world, "s", after=after)
         pages.append(done.archives)
         if done.next is None:
             break
-        after = int(done.next)
+        after = done.next
     assert pages == [["archive_001", "archive_002"], ["archive_003", "archive_004"], ["archive_005"]]
     assert lines(world) is None
 
@@ -443,3 +444,57 @@ def test_an_edit_in_between_loses_nothing() -> None:  # B-C10
         assert ("mine" in body, "poison" in body) == (True, False), f"call {at}"
         expect_index_like_files(world)
     raise AssertionError("a rollback of so many calls")
+
+
+# ---- what is not where it was said
+
+
+def rename(world: World, old: str, new: str) -> None:
+    MemoryTool(world.services(), ALICE).rename(f"/memories/{old}", f"/memories/{new}")
+
+
+def test_what_was_moved_since_is_undone_where_it_is(world: World) -> None:
+    world.remember("good", "tea: green")
+    world.remember("bad", "tea: black")
+    rename(world, TEA, "drinks.md")
+    rename(world, "drinks.md", "hot.md")
+    dry = undo(world, "bad", dry_run=True)
+    assert what(dry) == what(undo(world, "bad")) == [("hot.md", "updated")]
+    assert (lines(world, "hot.md"), lines(world)) == (["green"], None)
+    assert what(undo(world, "bad")) == []
+    assert what(undo(world, "good")) == [("hot.md", "deleted")]
+    expect_index_like_files(world)
+
+
+def test_what_a_deleted_session_said_is_undone(world: World) -> None:
+    world.remember("good", "tea: green")
+    world.remember("gone", "tea: black", "sport: rowing")
+    put(world, "notes/n.md", "# Mine\n\nrowing\n")
+    session.delete(world.services(), ALICE, "gone")
+    world.settle()
+    dry = undo(world, "gone", dry_run=True)
+    assert lines(world) == ["black", "green"]
+    assert what(dry) == what(undo(world, "gone")) == [(SPORT, "deleted"), (TEA, "updated")]
+    assert (lines(world), lines(world, SPORT)) == (["green"], None)
+    assert world.find("rowing black") == ["rowing"]  # the owner's
+    with pytest.raises(NotFound):
+        undo(world, "gone")
+    expect_index_like_files(world)
+
+
+def test_a_deleted_session_is_undone_in_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollback, "MEMORIES_AT_ONCE", 1)
+    world.remember("gone", "tea: black", "sport: rowing")
+    session.delete(world.services(), ALICE, "gone")
+    first = undo(world, "gone")
+    assert (what(first), first.next) == ([(SPORT, "deleted")], SPORT)
+    last = undo(world, "gone", after=SPORT)
+    assert (what(last), last.next) == ([(TEA, "deleted")], None)
+    assert what(undo(world, "gone", after=TEA)) == []
+
+
+def test_another_users_deleted_session_is_not_there(world: World) -> None:  # B-A14
+    world.remember("gone", "tea: black")
+    session.delete(world.services(), ALICE, "gone")
+    with pytest.raises(NotFound):
+        rollback_session(world.services(), BOB, "gone", after="", dry_run=False)

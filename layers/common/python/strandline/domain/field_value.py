@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Literal
+from urllib.parse import quote
 
 ValueMerge = Literal["replace", "sum", "immutable"]
 
@@ -18,6 +19,10 @@ class FieldValue:
     value: str | int
     at: str
     place: str
+
+    def is_of(self, session_id: str) -> bool:
+        """Whether it was said in that session."""
+        return self.place.partition("/")[0] == quote(session_id, safe="")
 
     @property
     def rank(self) -> tuple[str, str, str]:

@@ -4,14 +4,14 @@ Whatever is taken back stays absorbed: an extraction whose lines are gone names 
 that no delivery and no retry brings them back.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from strandline.domain.expiry import ends, expired
 from strandline.domain.line import Line
 from strandline.domain.memory import Memory, after, bury, living, read_lines
-from strandline.domain.merging import Addition, without
+from strandline.domain.merging import Addition, made_of, without
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,44 @@ def _lines(addition: Addition) -> set[Line]:
 
 def _unborn(addition: Addition, now: str) -> Memory:
     return Memory(addition.path, addition.type, addition.title, addition.peer, "", now, now)
+
+
+def bereft(current: Memory | None, said: Callable[[Line], bool], now: str) -> Memory | None:
+    """The file without the lines of which that is true; the same where there are none. One of which nothing is left
+    becomes a gravestone."""
+    there = living(current)
+    if there is None:
+        return current
+    rest = [line for line in there.lines if not said(line)]
+    return current if len(rest) == len(there.lines) else _rewritten(there, rest, now)
+
+
+def forgotten(current: Memory | None, session_id: str, now: str) -> Memory | None:
+    """The file without what says of itself that it comes from that session; numbers that were added up stay. The same
+    where there is nothing of it."""
+    there = living(current)
+    if there is None:
+        return current
+    less = replace(
+        there,
+        patches=tuple(patch for patch in there.patches if patch.source.session_id != session_id),
+        values=tuple(value for value in there.values if value.merge == "sum" or not value.is_of(session_id)),
+    )
+    rest = [line for line in there.lines if line.source.session_id != session_id]
+    return current if less == there and len(rest) == len(there.lines) else _rewritten(less, rest, now)
+
+
+def _rewritten(memory: Memory, lines: Iterable[Line], now: str) -> Memory:
+    rest = made_of(memory, lines)
+    if rest is None:
+        return bury(memory, now)
+    return replace(rest, edits=memory.edits + 1, updated_at=max(memory.updated_at, now))
+
+
+def moved(additions: Iterable[Addition]) -> Callable[[Line], bool]:
+    """Which lines of a file are of these, although another took them in: it was moved since."""
+    lines = {line for addition in additions for line in _lines(addition)}
+    return lines.__contains__
 
 
 def conflicts(current: Memory | None, additions: Iterable[Addition]) -> list[Kept]:

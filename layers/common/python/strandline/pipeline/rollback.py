@@ -12,7 +12,7 @@ What an extraction said is taken back for good: it counts as absorbed, so no red
 dry run answers the same and changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -23,10 +23,10 @@ from strandline.domain.errors import NotFound
 from strandline.domain.expiry import alive
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.merging import Addition
-from strandline.domain.rollback import Kept, conflicts, restored, undone
+from strandline.domain.rollback import Kept, bereft, conflicts, forgotten, moved, restored, undone
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
-from strandline.pipeline.commit import load_head
+from strandline.pipeline.commit import load_head, no_session
 from strandline.pipeline.diff import no_diff
 from strandline.pipeline.extract import candidates_anew, first_candidates
 from strandline.pipeline.library import Library
@@ -130,11 +130,44 @@ def rollback_since(
 
 
 def rollback_session(
-    services: Library, owner: User, session_id: str, *, after: int, dry_run: bool
+    services: Library, owner: User, session_id: str, *, after: str, dry_run: bool
 ) -> RolledBack:
-    """What the archives of a session behind the one of that number said is taken out of the memories; of at most
-    `ARCHIVES_AT_ONCE`. What somebody has changed since is listed and stays. Raises NotFound."""
-    head = load_head(services, owner, session_id)
+    """What a session said is taken out of the memories; `after` is the `next` of the page before. What the archives of
+    one that is there said, of at most `ARCHIVES_AT_ONCE`, wherever it was moved since; what somebody has changed since
+    is listed and stays. Of a deleted one, whose archives are no more, what says of itself that it comes from there, in
+    at most `MEMORIES_AT_ONCE`. Raises NotFound when there is nothing of either."""
+    try:
+        head = load_head(services, owner, session_id)
+    except NotFound:
+        return _rollback_deleted(services, owner, session_id, after=after, dry_run=dry_run)
+    number = int(after) if after.isdecimal() else 0
+    return _rollback_archives(services, owner, head, after=number, dry_run=dry_run)
+
+
+def _rollback_deleted(
+    services: Library, owner: User, session_id: str, *, after: str, dry_run: bool
+) -> RolledBack:
+    paths = [path for path in _cited_in(services, owner, session_id) if path > after]
+    if not paths and not after:
+        raise no_session(session_id)
+    some = paths[:MEMORIES_AT_ONCE]
+    rework = partial(forgotten, session_id=session_id, now=stamp(services.clock.now()))
+    why = f"session {session_id}, which was deleted"
+    changed = _done(services, owner, dict.fromkeys(some, rework), why, dry_run=dry_run)
+    return RolledBack(changed, (), some[-1] if len(paths) > len(some) else None)
+
+
+def _cited_in(services: Library, owner: User, session_id: str) -> list[str]:
+    """The memories with a line that cites the session."""
+    found = services.indexes.read_warm(owner.index("memories"))
+    views = found.value.index.views if found else ()
+    documents = (view.document(number) for view in views for number in view.numbers())
+    return sorted({each.group for each in documents if each.attributes.get("session_id") == session_id})
+
+
+def _rollback_archives(
+    services: Library, owner: User, head: Head, *, after: int, dry_run: bool
+) -> RolledBack:
     numbers = [
         number for number, _, _ in islice(services.log.archives(head, after + 1), ARCHIVES_AT_ONCE + 1)
     ]
@@ -146,11 +179,35 @@ def rollback_session(
         for addition in _said(services, owner, head, number):
             additions.setdefault(addition.path, []).append(addition)
     left = _conflicts(services, owner, additions)
-    now = stamp(services.clock.now())
-    reworks = {path: partial(undone, additions=found, now=now) for path, found in additions.items()}
-    changed = _done(services, owner, reworks, f"session {session_id}", dry_run=dry_run)
+    reworks = _undoing(services, owner, additions)
+    changed = _done(services, owner, reworks, f"session {head.session_id}", dry_run=dry_run)
     rest = str(some[-1]) if len(numbers) > len(some) else None
     return RolledBack(changed, left, rest, list(map(archive_id, some)))
+
+
+def _undoing(
+    services: Library, owner: User, additions: Mapping[str, Sequence[Addition]]
+) -> dict[str, Rework]:
+    now = stamp(services.clock.now())
+    reworks: dict[str, Rework] = {}
+    for path, found in additions.items():
+        for heir in _moved_to(services, owner, path):
+            if heir not in additions:
+                reworks[heir] = partial(bereft, said=moved(found), now=now)
+        reworks[path] = partial(undone, additions=found, now=now)
+    return reworks
+
+
+def _moved_to(services: Library, owner: User, path: str) -> Iterator[str]:
+    """Where the memory is that was renamed, or replaced, perhaps more than once."""
+    seen = {path}
+    while (found := services.memories.read(owner.memory(path))) and found.value.replaced_by not in (
+        None,
+        *seen,
+    ):
+        path = str(found.value.replaced_by)
+        seen.add(path)
+        yield path
 
 
 def _shut(services: Library, owner: User, head: Head, number: int) -> None:

@@ -94,13 +94,14 @@ def since(body: Since) -> Answer:
 def session(session_id: str, body: Everything | None = None) -> Answer:
     """What a session's archives said is taken out of the memories; what other sessions and the owner said stays. Lines
     that somebody has changed since are listed as conflicts and stay, too. No redelivery and no retry brings it back. A
-    page takes 20 archives."""
+    page takes 20 archives. Of a deleted session every line that names it as its source goes, also one that was edited
+    since: there is nothing to compare it with. Such a page takes 100 memories."""
     whose = itself(router)
     known = library()
     wanted = body or Everything()
     name = session_of(session_id)
     place = f"rollback/{wanted.dry_run}/{name}"
-    after = int(unseal(wanted.cursor, whose, place) or 0)
+    after = unseal(wanted.cursor, whose, place) or ""
     done = rollback_session(known, whose, name, after=after, dry_run=wanted.dry_run)
     return ok(shown(whose, done, wanted), known.clock, next_cursor=seal(done.next, whose, place))
 
