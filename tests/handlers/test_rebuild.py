@@ -155,3 +155,37 @@ def test_what_a_rebuild_found_in_a_session_goes_with_it(service: Service, alice:
     service.pump()
     left = [key for key in service.world.stored("/alice/") if "gone" in key]
     assert left == [key for key in left if key.endswith("/gone/head.json")]  # its gravestone
+
+
+def test_a_rebuild_is_among_the_tasks(service: Service, alice: Client, bob: Client) -> None:
+    def shown() -> Any:
+        (row,) = alice.get("/tasks", task_type="rebuild").result
+        return row
+
+    alice.remember("a", "I love the cello.")
+    name = alice.post("/rebuilds").result["rebuild_id"]
+    begun = shown()
+    assert begun == {
+        "task_id": begun["task_id"],
+        "task_type": "rebuild",
+        "resource_id": name,
+        "status": "running",
+        "stage": "finding",
+        "created_at": "2026-01-01T00:00:00.000Z",
+        "updated_at": "2026-01-01T00:00:00.000Z",
+        "attempts": 0,
+        "result": None,
+        "error": None,
+    }
+    ready(service, alice, name)
+    assert shown()["result"] == {
+        "rebuild_id": name,
+        "sessions": {"total": 1, "found": 1},
+        "archives": {"total": 1, "merged": 1, "failed": 0},
+    }
+    alice.post(f"/rebuilds/{name}/promote")
+    assert (shown()["status"], shown()["stage"]) == ("completed", "promoted")
+    assert alice.get(f"/tasks/{begun['task_id']}").result == shown()
+    for verb in ("cancel", "retry"):
+        assert alice.post(f"/tasks/{begun['task_id']}/{verb}").refusal == (412, "FAILED_PRECONDITION")
+    assert bob.get("/tasks").result == []

@@ -13,6 +13,7 @@ are to be extracted again it gets an ExtractRequested that names the rebuild, an
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -31,11 +32,12 @@ from strandline.pipeline.extract import candidates_anew, first_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.rework import Cause, Rework, Reworked, foresee, rework
 from strandline.pipeline.rollback import Conflict, RolledBack
+from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Rebuild, User, shadow_path
 from strandline.storage.once import fetch
-from strandline.storage.rebuilds import Archived, Rebuilding
+from strandline.storage.rebuilds import Archived, Rebuilding, task_of
 
 BUSY = timedelta(seconds=12)
 AHEAD = 50
@@ -71,7 +73,7 @@ def begin(services: Library, owner: User, wanted: Wanted) -> Rebuilding:
         based_on=pointer.value.identity if pointer else None,
     )
     services.rebuilds.update(Rebuild(owner, begun.identity).state, lambda _: Change(begun, None), absent=True)
-    return begun
+    return _noted(services, owner, begun)
 
 
 def _sessions(services: Library, owner: User) -> list[str]:
@@ -104,7 +106,14 @@ def go_on(services: Library, owner: User, identity: str) -> Rebuilding:
             break
         at = following
     key = Rebuild(owner, identity).state
-    return services.rebuilds.update(key, partial(_further, mine=at))
+    return _noted(services, owner, services.rebuilds.update(key, partial(_further, mine=at)))
+
+
+def _noted(services: Library, owner: User, at: Rebuilding) -> Rebuilding:
+    """Shows it among the tasks; should that fail, the next step does."""
+    with suppress(StoreError):
+        services.tasks.show(owner, task_of(at))
+    return at
 
 
 def _further(current: Rebuilding | None, *, mine: Rebuilding) -> Change[Rebuilding, Rebuilding]:
@@ -273,3 +282,4 @@ def _ended(services: Library, owner: User, at: Rebuilding) -> None:
             owner.promoted, lambda _: Change(replace(done, archives=(), sessions=()), None)
         )
     services.rebuilds.update(Rebuild(owner, at.identity).state, lambda _: Change(done, None))
+    _noted(services, owner, done)

@@ -1,11 +1,14 @@
 """The state of a rebuild: which archives it goes through, how far it is, and which rebuild was promoted last."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from strandline.domain.contracts import SessionRef
+from strandline.ports import Item
 from strandline.storage.document import Stamp
 from strandline.storage.layout import User
+from strandline.storage.records import dated
 
 SCHEMA = 1
 
@@ -64,6 +67,30 @@ class Rebuilding:
         if self.merged == len(self.archives):
             return "ready"
         return "extracting" if self.again else "merging"
+
+
+def task_of(at: Rebuilding) -> Item:
+    """What the list of tasks shows of a rebuild."""
+    open_ = at.status not in ("ready", "promoted")
+    return {
+        "task_id": dated(at.started_at, at.identity),
+        "task_type": "rebuild",
+        "resource_id": at.identity,
+        "status": "running" if open_ else "completed",
+        "stage": at.status,
+        "created_at": at.started_at,
+        "attempts": 0,
+        "result": None if open_ else {"rebuild_id": at.identity, **progress_of(at)},
+        "error": None,
+    }
+
+
+def progress_of(at: Rebuilding) -> Mapping[str, Mapping[str, int]]:
+    """How far it is, in numbers."""
+    return {
+        "sessions": {"total": len(at.sessions), "found": at.found},
+        "archives": {"total": len(at.archives), "merged": at.merged, "failed": at.failed},
+    }
 
 
 class RebuildingCodec:

@@ -3,7 +3,7 @@ may be lost without losing a message or a memory.
 
     pk                            sk                            what
     SESSIONS#<account>/<user>     <session>                     a line of the session list, `listed_at` in its order
-    TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge
+    TASKS#<account>/<user>        <task id>                     a commit on its way through extract and merge, a rebuild
 
 The table deletes expired items late, so every reader compares `expires_at` (epoch seconds) itself.
 """
@@ -182,6 +182,12 @@ class Tasks:
             "expires_at": int((now + kept).timestamp()),
         }
         self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values}, when=when)
+
+    def show(self, user: User, row: Item) -> None:
+        """Sets fields of a task that is kept elsewhere, and has none of its own: what is listed of a rebuild."""
+        now = self._clock.now()
+        kept = {"updated_at": stamp(now), "expires_at": int((now + FAILED_KEPT).timestamp())}
+        self._items.update(f"TASKS#{_owner(user)}", row["task_id"], {**row, **kept})
 
     def complete(self, session: SessionRef, identity: str, result: Item) -> None:
         """`result` names the archive."""

@@ -6,8 +6,8 @@ from typing_extensions import TypedDict
 
 
 class Task(TypedDict):
-    """A commit on its way through extract and merge, or an erasure. `result` is there once it is completed, `error`
-    when it failed."""
+    """A commit on its way through extract and merge, an erasure, or a rebuild. `result` is there once it is
+    completed, `error` when it failed."""
 
     task_id: str
     task_type: str

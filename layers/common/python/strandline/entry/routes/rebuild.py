@@ -13,7 +13,7 @@ from strandline.entry.routes.exact import Exact
 from strandline.entry.routes.rollback import Everything, shown
 from strandline.entry.wiring import library
 from strandline.pipeline.rebuild import Wanted, begin, go_on, look, promote
-from strandline.storage.rebuilds import Rebuilding
+from strandline.storage.rebuilds import Rebuilding, progress_of
 
 router = new_router()
 
@@ -89,7 +89,6 @@ def _answer(at: Rebuilding) -> Answer:
         "session_id": at.only,
         "started_at": at.started_at,
         "promoted_at": at.promoted_at,
-        "sessions": {"total": len(at.sessions), "found": at.found},
-        "archives": {"total": len(at.archives), "merged": at.merged, "failed": at.failed},
+        **progress_of(at),
     }
     return ok(result, library().clock)
