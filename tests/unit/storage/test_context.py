@@ -27,7 +27,7 @@ STATE = st.builds(
     failures=SEQ,
     last_error=st.none() | TEXT,
     retry_at=st.none() | TEXT,
-    pin=st.none() | st.builds(Pin, SEQ, SEQ, SEQ, SEQ),
+    pin=st.none() | st.builds(Pin, SEQ, SEQ, SEQ, SEQ, SEQ),
 )
 
 

@@ -13,17 +13,36 @@ from strandline.ports import Embedder
 from strandline.storage.document import Documents
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.layered import LayeredDocuments
+from strandline.storage.log import Log
 from strandline.storage.markdown import MemoryCodec
 from strandline.storage.rebuilds import Rebuilding, RebuildingCodec
 from strandline.storage.revisions import Revisions
+from strandline.storage.tool_results import ToolResults
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
 from strandline.storage.vectors import Rows, Vectors, VectorsCodec
+from strandline.storage.warm import Warm
 
 WARM_TOTALS = 16
+WARM_BYTES = 32 * 1024 * 1024
 
 
 class Library(Services):
-    """Services with memories. It remembers the indexes of the users it saw last."""
+    """Services with memories. It remembers the indexes of the users it saw last, and what it read of their sessions
+    that never changes."""
+
+    @cached_property
+    def immutable(self) -> Warm:
+        return Warm(self.objects, WARM_BYTES)
+
+    @cached_property
+    def told(self) -> Log:
+        """The log, as it is read again and again."""
+        return Log(self.objects, self.immutable)
+
+    @cached_property
+    def outputs(self) -> ToolResults:
+        """Whole tool outputs, likewise."""
+        return ToolResults(self.objects, self.immutable)
 
     @cached_property
     def memories(self) -> Documents[Memory]:

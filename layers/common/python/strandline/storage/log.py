@@ -13,14 +13,15 @@ from strandline.domain.session import Head, Segment
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
 from strandline.storage.layout import Life, archive_range
-from strandline.storage.once import fetch, write_once
+from strandline.storage.once import Reads, fetch, write_once
 
 
 class Log:
-    """Reads and writes immutable runs of messages."""
+    """Reads and writes immutable runs of messages. They are read by `reads`, which may remember them."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, reads: Reads | None = None) -> None:
         self._store = store
+        self._reads = reads or store
 
     def live(self, head: Head, first: int, last: int) -> list[bytes]:
         """The live lines with `first <= seq <= last`."""
@@ -48,7 +49,7 @@ class Log:
 
     def archived(self, session: SessionRef, number: int, first: int, last: int) -> list[bytes] | None:
         """The lines of an archive whose range is known; None when somebody has removed them."""
-        body = fetch(self._store, Life(session).messages(number, first, last))
+        body = fetch(self._reads, Life(session).messages(number, first, last))
         return None if body is None else _split(body)
 
     def archives(self, head: Head, start: int = 1) -> Iterator[tuple[int, int, int]]:
@@ -75,7 +76,7 @@ class Log:
     def _segment(self, head: Head, segment: Segment) -> list[bytes]:
         """Raises Corrupt when the segment is not there, which only tampering with the bucket brings about."""
         key = _life(head).segment(segment.first, segment.last)
-        body = fetch(self._store, key)
+        body = fetch(self._reads, key)
         if body is None:
             raise Corrupt("messages of this session are missing from the bucket")
         return _split(body)

@@ -1,10 +1,18 @@
 """Objects that are written once and never change: whoever comes second finds the work done."""
 
+from typing import Protocol
+
 from strandline.domain.errors import Unavailable
-from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, ObjectStore
+from strandline.ports import Ambiguous, ConditionFailed, Contended, IfAbsent, ObjectStore, Stored
 from strandline.storage.answered import answered
 
 ATTEMPTS = 3
+
+
+class Reads(Protocol):
+    """The part of a store that reads one object."""
+
+    def get(self, key: str) -> Stored | None: ...
 
 
 def write_once(store: ObjectStore, key: str, body: bytes) -> bool:
@@ -24,7 +32,7 @@ def write_once(store: ObjectStore, key: str, body: bytes) -> bool:
     raise Unavailable("the store did not answer; repeat the request")
 
 
-def fetch(store: ObjectStore, key: str) -> bytes | None:
+def fetch(store: Reads, key: str) -> bytes | None:
     """The object's bytes, or None. Raises Unavailable when the store does not answer."""
     with answered("the store did not answer; repeat the request"):
         stored = store.get(key)

@@ -14,17 +14,18 @@ from strandline.domain.tool_output import ToolOutput
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
 from strandline.storage.layout import Life, tool_result_id
-from strandline.storage.once import fetch, write_once
+from strandline.storage.once import Reads, fetch, write_once
 
 HEADER_BYTES = 8 * 1024  # three ids of at most 256 characters each, escaped at worst, and change
 _SHOWN = ("id", "tool_id", "tool_name", "message_id", "total_chars", "sha256")
 
 
 class ToolResults:
-    """Reads and writes the tool outputs of sessions."""
+    """Reads and writes the tool outputs of sessions. They are read by `reads`, which may remember them."""
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, reads: Reads | None = None) -> None:
         self._store = store
+        self._reads = reads or store
 
     def put(self, whose: SessionRef, output: ToolOutput) -> None:
         """Writes an output, once. Whoever writes it writes the same. Raises Unavailable."""
@@ -34,7 +35,7 @@ class ToolResults:
 
     def read(self, whose: SessionRef, identity: str) -> ToolOutput | None:
         """The whole output, or None. Raises Unavailable, Corrupt."""
-        body = fetch(self._store, Life(whose).tool_result(identity))
+        body = fetch(self._reads, Life(whose).tool_result(identity))
         if body is None:
             return None
         header, _, content = body.partition(b"\n")

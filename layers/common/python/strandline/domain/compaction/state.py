@@ -47,12 +47,14 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Pin:
-    """The newest user message, where the summary covers it: its seq, and the archive that holds it, with its range."""
+    """The newest user message, where the summary covers it: its seq (0: none was found), and the archive that holds it,
+    with its range; looked for when the boundary was at `through`."""
 
     seq: int
     archive: int
     first: int
     last: int
+    through: int
 
 
 @dataclass(frozen=True)
