@@ -15,8 +15,8 @@ def before_open_calls(
     `open_since` also none may still come, of a call that was made since then.
 
     `messages` are stored messages in seq order, those on both sides of `last`. A call is a tool part without an
-    output; its results are the parts with its `tool_id` that have one, up to the first that is not still pending or
-    running; ids may be used again afterwards.
+    output that is no error; its results are the other parts with its `tool_id`, up to the first that is not still
+    pending or running; ids may be used again afterwards.
     """
     pairs, unanswered = _pairs(messages)
     if open_since is not None:
@@ -51,7 +51,7 @@ def _pairs(
             identity = part.get("tool_id")
             if not identity:
                 continue
-            if part.get("tool_output") is None:
+            if part.get("tool_output") is None and part.get("tool_status") != "error":
                 calls[identity] = message
             elif identity in calls:
                 pairs.append((calls[identity]["seq"], message["seq"]))

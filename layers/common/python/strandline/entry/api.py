@@ -15,6 +15,7 @@ from strandline.entry.front import serve
 from strandline.entry.http import Event, InvalidFields, answering, as_json, read_text, refused
 from strandline.entry.routes import (
     admin,
+    context,
     erasure,
     files,
     history,
@@ -43,6 +44,7 @@ ROUTERS = (
     system.router,
     admin.router,
     sessions.router,
+    context.router,
     tasks.router,
     topics.router,
     memories.router,

@@ -8,6 +8,7 @@ from functools import cached_property
 from strandline.domain.memory import Memory
 from strandline.domain.ranking import Segment
 from strandline.domain.usage import SessionUsage, Totals
+from strandline.pipeline.counting import Remembering
 from strandline.pipeline.services import Services
 from strandline.ports import Embedder
 from strandline.storage.document import Documents
@@ -33,6 +34,11 @@ class Library(Services):
     @cached_property
     def immutable(self) -> Warm:
         return Warm(self.objects, WARM_BYTES)
+
+    @cached_property
+    def counter(self) -> Remembering:
+        """Counts tokens of what is shown again and again."""
+        return Remembering(self.tokens)
 
     @cached_property
     def told(self) -> Log:

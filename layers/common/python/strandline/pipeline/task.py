@@ -1,6 +1,7 @@
 """Tasks: a commit on its way through extract and merge, as its owner sees it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 
 from strandline.domain import session
@@ -13,11 +14,11 @@ from strandline.pipeline import outcome
 from strandline.pipeline.commit import extract_request, heal_marker, load_head, request_extract
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import ask_again
-from strandline.ports import Item, Page
+from strandline.ports import Item, Page, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.due import Due
-from strandline.storage.layout import User
+from strandline.storage.layout import User, head_key, user_of
 
 OPEN = ("pending", "running")
 ENDED_BADLY = ("failed", "cancelled")
@@ -101,8 +102,7 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
         raise FailedPrecondition(
             f"only a failed or cancelled task can be retried, this one is {task['status']}"
         )
-    archive = _revive(services, owner, whose, int(task["archive"]))
-    request_extract(services, whose, archive, ended_at=task.get("ended_at"))
+    revive(services, whose, int(task["archive"]), task)
     return get(services, owner, task_id)
 
 
@@ -138,8 +138,18 @@ def _session_of(owner: User, task: Item) -> SessionRef:
     )
 
 
-def _revive(services: Services, owner: User, whose: SessionRef, number: int) -> Archive:
-    key = owner.head(whose.session_id)
+def revive(services: Services, whose: SessionRef, number: int, task: Item | None = None) -> None:
+    """A failed archive is extracted again; its task is looked up when it is not given. Raises FailedPrecondition,
+    NotFound, Unavailable."""
+    archive = _revive(services, whose, number)
+    if task is None:
+        with suppress(StoreError):
+            task = services.tasks.get(user_of(whose), extract_request(whose, archive).task_id)
+    request_extract(services, whose, archive, ended_at=(task or {}).get("ended_at"))
+
+
+def _revive(services: Services, whose: SessionRef, number: int) -> Archive:
+    key = head_key(whose)
     found = services.heads.read(key)
     waiting = [a for a in (*found.value.failed, *found.value.pending) if a.number == number] if found else []
     if not waiting:

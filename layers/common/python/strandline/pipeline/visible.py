@@ -4,23 +4,22 @@ An object is read when its turn comes, and no more of them than could be shown. 
 their own; those that are to be shown whole are put back where they were.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.domain.compaction.assembly import Stored
+from strandline.domain.compaction.limits import ToolResultBudget
+from strandline.domain.compaction.reading import speaks, unread, wanted
+from strandline.domain.compaction.state import ContextState, Pin
 from strandline.domain.message import MAX_ANSWER_BYTES, read_line
 from strandline.domain.session import Head
-from strandline.domain.compaction.state import Pin, Place
 from strandline.pipeline.library import Library
-from strandline.pipeline.services import Services
 from strandline.storage.log import Log, ref
 
-MESSAGE_OVERHEAD_TOKENS = 4
-SMALLEST_RESULT = 16  # tokens of what may stand for a tool result at least
 RAW_BYTES = 4 * MAX_ANSWER_BYTES
 PIN_ARCHIVES = 16  # that are looked through at once for the newest user message
 
-Message = dict[str, Any]
 Range = tuple[int, int, int]
 """Number, first and last seq of an archive."""
 
@@ -43,61 +42,61 @@ def uncovered(log: Log, head: Head) -> list[Range]:
 
 @dataclass(frozen=True)
 class Visible:
-    """Visible messages, oldest first; `from_seq`: those before it were not read, as they could not have been shown."""
+    """Visible messages, oldest first; `asks`: the newest user message among them, or None. `read_from`: what is
+    before that seq was not read, `asks` apart."""
 
-    messages: list[Message]
-    from_seq: int
+    messages: Sequence[Stored]
+    asks: Stored | None
+    read_from: int = 1
 
 
-def read_visible(lines: Iterator[bytes], tokens: int | None) -> Visible:
-    """As many of the newest as could be shown within so many tokens (None: as one answer holds), were every tool result
-    as small as it can be made."""
-    taken: list[Message] = []
-    spent = size = 0
+def read_visible(lines: Iterable[bytes], room: int | None) -> Visible:
+    """As many of the newest as could be shown in so many tokens (None: in as many characters as an answer holds), were
+    nothing shown of any tool result; and on to the newest user message, if it is not among them."""
+    taken: list[Stored] = []
+    asks: Stored | None = None
+    left = MAX_ANSWER_BYTES if room is None else room
+    raw = RAW_BYTES
     for line in lines:
         message = read_line(line)
-        taken.append(message)
-        spent += _at_least(message)
-        size += len(line)
-        if size > RAW_BYTES or (tokens is not None and spent > tokens):
+        asks = asks or (message if speaks(message) else None)
+        if left >= 0 and raw >= 0:
+            taken.append(message)
+        elif asks:
             break
-    taken.reverse()
-    return Visible(taken, taken[0]["seq"] if taken else 0)
+        left -= unread(message, in_tokens=room is not None)
+        raw -= len(line)
+    read_from = taken[-1]["seq"] if taken else 1
+    if asks and asks["seq"] < read_from:
+        taken.append(asks)
+    return Visible(taken[::-1], asks, read_from)
 
 
-def _at_least(message: Message) -> int:
-    tokens = int(message["tokens"])
-    holds = message["role"] == "tool" or any(
-        part.get("tool_output") is not None for part in message.get("parts", ())
-    )
-    return MESSAGE_OVERHEAD_TOKENS + (min(tokens, SMALLEST_RESULT) if holds else tokens)
+def with_outputs(
+    services: Library, head: Head, message: Stored, state: ContextState, limits: ToolResultBudget
+) -> Stored:
+    """The message with those of its tool outputs in it that are to be looked at whole. Raises Unavailable."""
+    for number in wanted(message, state, limits):
+        message = _with_output(services, head, message, number)
+    return message
 
 
-def with_outputs(services: Library, head: Head, message: Message, whole: Callable[[Place, int], bool]) -> Message:
-    """The message with those of its tool outputs in it that are to be `whole` (place, length in characters)."""
-    seq, parts = message["seq"], message.get("parts")
-    if "ref" in message and whole((seq, None), message["ref"]["total_chars"]):
+def _with_output(services: Library, head: Head, message: Stored, number: int | None) -> Stored:
+    if number is None:
         return {**message, "content": _output(services, head, message, message["content"])}
-    if not parts or not any("ref" in part for part in parts):
-        return message
-    return {**message, "parts": [_whole_part(services, head, part, (seq, n), whole) for n, part in enumerate(parts)]}
-
-
-def _whole_part(
-    services: Library, head: Head, part: Message, place: Place, whole: Callable[[Place, int], bool]
-) -> Message:
-    if "ref" not in part or not whole(place, part["ref"]["total_chars"]):
-        return part
+    parts = [*message["parts"]]
+    part = parts[number]
     name = "text" if part["type"] == "text" else "tool_output"
     plain = {key: value for key, value in part.items() if key not in _OF_A_PREVIEW}
-    return {**plain, name: _output(services, head, part, part[name])}
+    parts[number] = {**plain, name: _output(services, head, part, part[name])}
+    return {**message, "parts": parts}
 
 
 _OF_A_PREVIEW = {"tool_output_truncated", "tool_output_preview_chars"}
 
 
 def _output(services: Library, head: Head, where: Mapping[str, Any], preview: str) -> str:
-    """The whole output; what has been removed from the bucket shows as its preview."""
+    """The whole output; what somebody has removed from the bucket shows as its preview."""
     found = services.outputs.read(ref(head), where["ref"]["id"])
     return found.content if found else preview
 
@@ -111,24 +110,19 @@ def find_pin(services: Library, head: Head, known: Pin | None) -> Pin:
     if known is not None and known.through == through:
         return known
     lowest = max(known.archive if known else 0, newest - PIN_ARCHIVES) + 1
-    for number, first, last in reversed([row for row in services.told.archives(head, lowest) if row[0] <= newest]):
+    for number, first, last in reversed(
+        [row for row in services.told.archives(head, lowest) if row[0] <= newest]
+    ):
         for line in reversed(services.told.archived(ref(head), number, first, last) or ()):
             message = read_line(line)
-            if said_by_user(message):
+            if speaks(message):
                 return Pin(message["seq"], number, first, last, through)
     if known is not None and known.seq:
         return Pin(known.seq, known.archive, known.first, known.last, through)
     return Pin(0, newest, 0, 0, through)
 
 
-def pinned(services: Library, head: Head, pin: Pin) -> Message | None:
+def pinned(services: Library, head: Head, pin: Pin) -> Stored | None:
     """The message that was found there."""
     lines = services.told.archived(ref(head), pin.archive, pin.first, pin.last) if pin.seq else None
     return read_line(lines[pin.seq - pin.first]) if lines else None
-
-
-def said_by_user(message: Mapping[str, Any]) -> bool:
-    """Whether a user says something in the message: results of tools alone are not."""
-    if message["role"] != "user":
-        return False
-    return "content" in message or any(part["type"] != "tool" for part in message["parts"])

@@ -63,7 +63,7 @@ class Left:
 
     seq_from: int
     seq_to: int
-    reason: Literal["over_budget", "result_without_call"]
+    reason: Literal["over_budget", "result_without_call", "missing"]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,162 @@
+"""What a model is to be given of a session before its next call."""
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from strandline.domain.address import memory_uri
+from strandline.domain.block import Taken
+from strandline.domain.compaction.assembly import Room
+from strandline.domain.errors import Aborted, ContextBlocked
+from strandline.domain.message import Moment
+from strandline.entry.answers import answers
+from strandline.entry.http import InvalidFields, ok
+from strandline.entry.repeat import run_again
+from strandline.entry.results.context import ModelContext
+from strandline.entry.routes.asking import acting_peer, new_router, owner, past, session_of
+from strandline.entry.routes.exact import Exact
+from strandline.entry.wiring import library
+from strandline.pipeline import block
+from strandline.pipeline.archive import shown
+from strandline.pipeline.beside import WantedMemories
+from strandline.pipeline.prompt import Prompt, Wanted, run_prompt
+from strandline.storage.layout import User
+
+router = new_router()
+
+MAX_TOKENS = 100_000_000
+MAX_MEMORY_TOKENS = 100_000
+Answer = dict[str, Any]
+
+
+class MemoryBudget(BaseModel):
+    """The memories that are wanted: how many tokens of them, of which types, and of a type with a quota."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_tokens: int = Field(default=block.MAX_TOKENS, ge=0, le=MAX_MEMORY_TOKENS)
+    types: Annotated[list[str], Field(max_length=100)] | None = None
+    quotas: Annotated[dict[str, Annotated[int, Field(ge=0)]], Field(max_length=100)] = Field(
+        default_factory=dict
+    )
+
+    def wanted(self) -> WantedMemories:
+        types = None if self.types is None else frozenset(self.types)
+        return WantedMemories(self.max_tokens, types, self.quotas)
+
+
+class Usage(BaseModel):
+    """What the last call of the model took, its prompt and all, and a hash of what the caller puts around the messages
+    (system prompt, tools, model): tokens of another prompt say nothing of this one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input_tokens: int = Field(ge=0, le=MAX_TOKENS)
+    fingerprint: str = Field(min_length=1, max_length=256)
+
+
+class BuildContext(Exact):
+    """The model's window, what it may answer and what the caller's own prompt takes, in tokens; without a window
+    characters are counted. `query` is what memories are chosen by (without one: the newest user message), `memory` null
+    for none; `compaction` overrides limits of the session, field by field; `as_of` asks how it was at that time."""
+
+    model_context_window_tokens: int | None = Field(default=None, ge=1, le=MAX_TOKENS)
+    max_output_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    reserved_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    query: str | None = Field(default=None, max_length=10_000)
+    memory: MemoryBudget | None = Field(default_factory=MemoryBudget)
+    usage: Usage | None = None
+    compaction: Annotated[dict[str, dict[str, Any]], Field(max_length=10)] | None = None
+    as_of: Moment | None = None
+
+    def wanted(self, acting_peer: str | None) -> Wanted:
+        return Wanted(
+            room=Room(self.model_context_window_tokens, self.max_output_tokens, self.reserved_tokens),
+            compaction=self.compaction,
+            query=self.query,
+            memories=self.memory.wanted() if self.memory else None,
+            usage=(self.usage.input_tokens, self.usage.fingerprint) if self.usage else None,
+            as_of=past(self.as_of, library().clock),
+            acting_peer=acting_peer,
+        )
+
+
+@router.post("/api/v1/sessions/<session_id>/context")
+@answers(ModelContext, ContextBlocked, Aborted)
+def build_context(session_id: str, body: BuildContext | None = None) -> Answer:
+    """What fits into a model's window before its next call: messages, the summary of those before them, memories. The
+    same as long as nothing new is said; what was decided once stays so."""
+    run_again()
+    whose = owner(router)
+    known = library()
+    name = session_of(session_id)
+    try:
+        made = run_prompt(known, whose, name, (body or BuildContext()).wanted(acting_peer(router)))
+    except ValidationError as error:
+        raise InvalidFields(_limits_of(error)) from error
+    return ok({"session_id": name, **_messages(made), **_beside(made, whose), **_state(made)}, known.clock)
+
+
+def _limits_of(error: ValidationError) -> list[dict[str, Any]]:
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    return [{**problem, "loc": ("compaction", *problem["loc"])} for problem in problems]
+
+
+def _messages(made: Prompt) -> Answer:
+    seen = made.assembled
+    return {
+        "messages": [shown(message) for message in seen.messages],
+        "decisions": [asdict(row) for row in seen.reduced],
+        "dropped": [asdict(row) for row in made.left],
+        "cut": [{"seq": seq, "chars": chars} for seq, chars in sorted(seen.cut.items())],
+    }
+
+
+def _beside(made: Prompt, whose: User) -> Answer:
+    covered, beside = made.covered_through, made.beside
+    memories = beside.memories
+    return {
+        "summary": {"text": beside.summary, "covered_through_seq": covered} if covered else None,
+        "memories": [_taken(each, whose) for each in memories.taken],
+        "memory_block": {
+            "text": memories.text,
+            "tokens": memories.tokens,
+            "left_out": memories.left_out,
+        },
+    }
+
+
+def _taken(taken: Taken, whose: User) -> Answer:
+    best = taken.best
+    return {
+        "uri": memory_uri(whose.user_id, best.path),
+        "type": best.type,
+        "score": best.score,
+        "lines": taken.lines,
+        "tokens": taken.tokens,
+        "best": best.text,
+        "explain": dict(best.explain),
+    }
+
+
+def _state(made: Prompt) -> Answer:
+    marks, estimate, state = made.assembled.thresholds, made.assembled.estimate, made.state
+    asked = made.state.compaction if made.status in ("scheduled", "running") else None
+    return {
+        "tokens": {
+            "estimate": estimate.tokens,
+            "source": estimate.source,
+            "used": made.assembled.tokens,
+            "effective_window": marks.effective if marks else None,
+            **{name: getattr(marks, name, None) for name in ("warning", "auto", "blocking")},
+        },
+        "compaction": {
+            "status": made.status,
+            "failures": state.failures,
+            "last_error": state.last_error,
+            "retry_at": state.retry_at,
+            **({"task_id": asked.task_id, "through_seq": asked.through} if asked else {}),
+        },
+        "degraded": made.degraded,
+    }

@@ -1,0 +1,28 @@
+"""An answer of HTTP can hold so many bytes, whatever the model's window."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from strandline.domain.compaction.assemble import assemble
+from strandline.domain.compaction.assembly import Ask, Assembled, Room, Stored
+from strandline.domain.compaction.sizes import Count
+from strandline.domain.compaction.state import ContextState
+from strandline.domain.message import MAX_ANSWER_BYTES, dumps
+
+PER_CHARACTER = 12  # bytes of JSON at most, outside the Basic Multilingual Plane escaped
+
+
+def within_answer(messages: Sequence[Stored], ask: Ask, state: ContextState, count: Count) -> Assembled:
+    """The assembly, whose messages are made fewer where they have more bytes than an answer may hold."""
+    seen = whole = assemble(messages, ask, state, count)
+    while _too_long(seen):
+        tokens = max(1, (seen.tokens - ask.beside) * 3 // 4)
+        smaller = replace(ask, room=Room(tokens + ask.beside))
+        seen = assemble(messages, smaller, state, count)
+    return replace(seen, estimate=whole.estimate, thresholds=whole.thresholds, pressure=whole.pressure)
+
+
+def _too_long(seen: Assembled) -> bool:
+    if seen.estimate.characters * PER_CHARACTER <= MAX_ANSWER_BYTES:
+        return False
+    return sum(len(dumps(dict(message))) for message in seen.messages) > MAX_ANSWER_BYTES

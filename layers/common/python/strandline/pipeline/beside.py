@@ -1,0 +1,100 @@
+"""What stands beside the messages of a context: the summary of those that are covered, and memories.
+
+The newest user message comes first. Of what is left of the room, the summary takes at most a half of the whole, and
+memories at most a half of the rest; without a window nothing is cut. The same for the same messages, summary and
+memories: it does not depend on what else is shown.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from strandline.domain.block import Block
+from strandline.domain.failure import kind_of
+from strandline.domain.session import Head
+from strandline.domain.working_memory.document import parse
+from strandline.domain.working_memory.limits import cut_to
+from strandline.pipeline import block
+from strandline.pipeline.library import Library
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
+from strandline.storage.once import fetch
+
+log = logging.getLogger(__name__)
+
+QUERY_CHARS = 10_000
+EMPTY = Block("", 0, (), 0)
+
+
+@dataclass(frozen=True)
+class WantedMemories:
+    """How many tokens of memories, of which types (None: all), and of a type with a quota."""
+
+    max_tokens: int = block.MAX_TOKENS
+    types: frozenset[str] | None = None
+    quotas: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class About:
+    """What memories are to be about, as of when (None: now), and whose they may be."""
+
+    query: str
+    acting_peer: str | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The summary ("" when nothing is covered, or its text is gone) and the memories, with their tokens."""
+
+    summary: str
+    summary_tokens: int
+    memories: Block
+
+    @property
+    def tokens(self) -> int:
+        return self.summary_tokens + self.memories.tokens
+
+    @property
+    def chars(self) -> int:
+        return len(self.summary) + len(self.memories.text)
+
+
+def summary_of(services: Library, head: Head, archives: int) -> str:
+    """The working memory as of the last of that many archives."""
+    if not archives:
+        return ""
+    body = fetch(services.immutable, Life(ref(head)).archive_file(archives, "overview.md"))
+    return (body or b"").decode()
+
+
+def fitted(summary: str, effective: int | None, newest: int, count: Callable[[str], int]) -> str:
+    """The summary, or what of it there is room for beside a newest user message of so many tokens."""
+    if effective is None:
+        return summary
+    return shortened(summary, max(min(effective // 2, effective - newest), 0), count)
+
+
+def memories_for(
+    services: Library, owner: User, wanted: WantedMemories | None, about: About, room: int | None
+) -> Block:
+    """The memories for that query within that room (None: no other limit than theirs); none where they cannot be
+    chosen."""
+    if wanted is None:
+        return EMPTY
+    tokens = wanted.max_tokens if room is None else min(wanted.max_tokens, room)
+    if tokens <= 0 or not about.query.strip():
+        return EMPTY
+    asked = block.Wanted(about.query[:QUERY_CHARS], tokens, wanted.types, wanted.quotas, about.acting_peer)
+    try:
+        return block.memory_block(services, owner, asked)
+    except Exception as error:  # noqa: BLE001 - a context without memories is better than none
+        log.error("memories could not be chosen: %s", kind_of(error))
+        return EMPTY
+
+
+def shortened(text: str, tokens: int, count: Callable[[str], int]) -> str:
+    """At most so many tokens of a working memory: what is needed most to go on."""
+    return text if count(text) <= tokens else cut_to(parse(text), tokens, count)

@@ -1,0 +1,118 @@
+"""compaction: a context that grows too long asks for a commit of what is old in it.
+
+in             a session whose context is at the warning threshold, its state, and what could go
+out            CommitRequested up to a seq; or ExtractRequested again for a failed archive that is in the way; or the
+               note that the archive which is in the way already is waited for
+commit point   CAS PUT of `context.json` with the compaction in it, by whoever builds the context
+on duplicate   one compaction is under way at a time: the state says so, whoever is second finds it there
+on crash       after the PUT: a compaction that nobody is at counts as lost when its time is over
+cost           of asking: four table writes and a message; while one is under way, nothing
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from strandline.domain.compaction import breaker
+from strandline.domain.compaction.limits import AutoCompact
+from strandline.domain.compaction.state import Compaction, ContextState
+from strandline.domain.contracts import CommitRequested
+from strandline.domain.errors import StrandlineError
+from strandline.domain.session import CANCELLED, Archive, Head
+from strandline.domain.times import stamp
+from strandline.domain.tool_calls import ABANDONED_AFTER, before_open_calls
+from strandline.pipeline.services import Services
+from strandline.pipeline.task import revive
+from strandline.ports import StoreError
+from strandline.storage.due import Due
+from strandline.storage.log import ref
+from strandline.storage.records import dated, task_id
+
+Message = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Sought:
+    """A compaction that is to be asked for, and how: by a new archive (with the lease that its commit holds), by an
+    archive that has failed, or by one that is on its way."""
+
+    compaction: Compaction
+    how: Literal["commit", "retry", "wait"]
+    lease: str = ""
+    archive: Archive | None = None
+
+
+def through(messages: Sequence[Message], limits: AutoCompact, effective: int | None, now: datetime) -> int:
+    """Up to which seq these visible messages can go: all but the newest `keep_recent`, or but fewer where those take
+    more than half of the window, or `target_chars`; no call is parted from a result that is there or may still come."""
+    if not messages:
+        return 0
+    kept = spent = 0
+    room = effective // 2 if effective is not None else limits.target_chars
+    for message in reversed(messages):
+        spent += int(message["tokens"]) if effective is not None else _chars(message)
+        if kept and (kept == limits.keep_recent or spent > room):
+            break
+        kept += 1
+    last = messages[-1]["seq"] - kept
+    return before_open_calls(messages, last, open_since=stamp(now - ABANDONED_AFTER))
+
+
+def _chars(message: Message) -> int:
+    outputs = (part.get("text") or part.get("tool_output") or "" for part in message.get("parts", ()))
+    return len(message.get("content", "")) + sum(map(len, outputs))
+
+
+def seek(
+    services: Services, head: Head, state: ContextState, last: int, limits: AutoCompact
+) -> Sought | None:
+    """What is to be done so that the context becomes shorter, if anything can be and nothing is yet. Of a new commit it
+    takes the lease; `last` is the seq up to which one would go. Raises StoreError."""
+    now = services.clock.now()
+    if breaker.under_way(state, head, now, services.rules.heal_seconds) or breaker.is_open(state, now):
+        return None
+    rest = (stamp(now), limits.max_failures, limits.cool_down_seconds)
+    archive = breaker.in_the_way(head)
+    if archive is not None and archive.reason == CANCELLED:
+        return None  # its owner does not want it to be extracted
+    if archive is not None:
+        asked = Compaction(task_id(ref(head), archive), archive.last, *rest)
+        return Sought(asked, "retry" if archive.reason is not None else "wait", archive=archive)
+    return _by_commit(services, head, last, rest)
+
+
+def _by_commit(services: Services, head: Head, last: int, rest: tuple[str, int, int]) -> Sought | None:
+    if last < head.live_from:
+        return None
+    token = services.ids.new()
+    if not services.leases.take(ref(head), "commit", token):
+        return None
+    return Sought(Compaction(dated(rest[0], token), last, *rest), "commit", lease=token)
+
+
+def start(services: Services, head: Head, sought: Sought) -> None:
+    """Sets going what the state says is under way. What fails here is made up for when the compaction counts as
+    lost."""
+    with suppress(StoreError, StrandlineError):
+        if sought.how == "commit":
+            _send(services, head, sought)
+        elif sought.how == "retry" and sought.archive is not None:
+            revive(services, ref(head), sought.archive.number)
+
+
+def _send(services: Services, head: Head, sought: Sought) -> None:
+    whose, name = ref(head), sought.compaction.task_id
+    services.due.put(Due(services.due_at(), "commit", whose, task_id=name))
+    with suppress(StoreError):  # the commit notes its task again
+        services.tasks.announce(whose, name)
+    services.commit_queue.send(
+        CommitRequested(session=whose, task_id=name, lease=sought.lease, through=sought.compaction.through)
+    )
+
+
+def drop(services: Services, head: Head, sought: Sought) -> None:
+    """Somebody else has asked in the meantime, or the state could not be written."""
+    if sought.lease:
+        services.leases.let_go(ref(head), "commit", sought.lease)
