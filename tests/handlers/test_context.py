@@ -39,18 +39,33 @@ def test_two_pending_archives_and_live_messages_in_order(service: Service, alice
     assert shown(alice) == ["first 0", "second 0", "first 1", "second 1", "live"]
 
 
-def test_an_archive_that_is_done_before_an_older_one(service: Service, alice: Client) -> None:  # B-D1
-    """Overview and messages together always cover everything: the older one stays visible until it is done."""
+def test_an_archive_that_is_done_before_an_older_one(service: Service, alice: Client) -> None:  # B-D1 B-D9
+    """Overview and messages together always cover everything, once: behind what is not done everything is visible."""
     alice.append("s", "older: cello")
     alice.commit("s")
     (held,) = service.world.extract_queue.receive(1)
     alice.append("s", "newer: oboe")
     alice.commit("s")
     service.pump()
-    assert shown(alice) == ["older: cello"]
+    alice.append("s", "live")
+    assert shown(alice) == ["older: cello", "newer: oboe", "live"]
+    assert alice.context("s").result["latest_archive_overview"] == ""
     service.world.extract_queue.back(held)
     service.pump()
-    assert shown(alice) == []
+    assert shown(alice) == ["live"]
+    assert "oboe" in alice.context("s").result["latest_archive_overview"]
+
+
+def test_no_result_without_its_call(service: Service, alice: Client) -> None:  # B-D2
+    call = {"type": "tool", "tool_id": "t", "tool_name": "Read", "tool_input": {"path": "a"}}
+    alice.append("s", role="assistant", parts=[{**call, "tool_status": "running"}])
+    alice.append("s", role="user", parts=[{"type": "tool", "tool_id": "t", "tool_output": "found"}])
+    alice.append("s", "thank you")
+    roles = [m["role"] for m in alice.context("s").result["messages"]]
+    assert roles == ["assistant", "user", "user"]
+    few = alice.context("s", token_budget=12).result
+    assert [m.get("content") for m in few["messages"]] == ["thank you"]
+    assert few["estimatedTokens"] <= 12
 
 
 def test_the_context_of_a_failed_archive(service: Service, alice: Client) -> None:  # B-D1 B-B15

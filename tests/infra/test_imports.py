@@ -21,8 +21,8 @@ BUDGETS = {
     "extract": 120,
     "merge": 190,
     "sweep": 190,
-    "erase": 430,
-    "api": 430,
+    "erase": 450,
+    "api": 450,
     "mcp": 560,
 }
 MEMORIES = {"api", "erase", "mcp", "merge", "sweep"}

@@ -1,20 +1,22 @@
-"""context: what a model should see of a session, within a token budget.
+"""context: what a model should see of a session, within a token budget, as the published client asks for it.
 
-The newest archive that is done is there by its overview (what earlier ones held is found by search). Every message
-that no done archive holds is there itself: live ones, and those of archives that are pending or have failed. The
-budget is filled from the newest message backwards, and an object is only read when its turn comes.
+The archives from the first on that are done are there by the overview of the last of them, which is the working memory
+as of then. Every message behind them is there itself: live ones, and those of archives that are not done, or done
+behind one that is not. The budget is filled from the newest message backwards, and an object is only read when its turn
+comes. What a model is to be given before a call, so that it fits, is another question: `prompt.py`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.domain.compaction.orphans import paired
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.message import read_line
 from strandline.domain.session import Head
 from strandline.pipeline.archive import within
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.services import Services
+from strandline.pipeline.visible import backwards
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from strandline.storage.once import fetch
@@ -25,7 +27,8 @@ DEFAULT_BUDGET = 128_000
 
 @dataclass(frozen=True)
 class Context:
-    """The overview of the last completed archive, and the messages it does not cover, oldest first. Tokens."""
+    """The overview of the last archive of the unbroken run of those that are done, and the messages behind it, oldest
+    first. Tokens."""
 
     overview: str
     messages: list[dict[str, Any]]
@@ -61,9 +64,9 @@ def run_context(
 
 
 def _overview(services: Services, head: Head) -> str:
-    if not head.latest_done:
+    if not head.covered_archives:
         return ""
-    body = fetch(services.objects, Life(ref(head)).archive_file(head.latest_done, "overview.md"))
+    body = fetch(services.objects, Life(ref(head)).archive_file(head.covered_archives, "overview.md"))
     return (body or b"").decode()
 
 
@@ -71,21 +74,13 @@ def _newest(services: Services, head: Head, budget: int) -> tuple[list[dict[str,
     """As many of the newest messages as fit, oldest first, and their tokens. No tool result without its call."""
     taken: list[dict[str, Any]] = []
     spent = 0
-    for line in within(_backwards(services, head)):
+    for line in within(backwards(services.log, head)):
         message = read_line(line)
         cost = message["tokens"] + MESSAGE_OVERHEAD_TOKENS
         if spent + cost > budget:
             break
         taken.append(message)
         spent += cost
-    taken.reverse()
-    return taken, spent
-
-
-def _backwards(services: Services, head: Head) -> Iterator[bytes]:
-    """Every line that no overview covers, newest first."""
-    yield from services.log.live_backwards(head)
-    visible = sorted((*head.pending, *head.failed), key=lambda archive: archive.number, reverse=True)
-    for archive in visible:
-        lines = services.log.archived(ref(head), archive.number, archive.first, archive.last)
-        yield from reversed(lines or ())
+    tokens = {message["seq"]: message["tokens"] for message in taken}
+    kept = [{"tokens": tokens[each["seq"]], **each} for each in paired(taken[::-1]).messages]
+    return kept, sum(message["tokens"] + MESSAGE_OVERHEAD_TOKENS for message in kept)
