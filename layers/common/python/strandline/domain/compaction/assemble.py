@@ -31,7 +31,7 @@ from strandline.domain.compaction.meter import Meter, meter
 from strandline.domain.compaction.micro import micro, paused
 from strandline.domain.compaction.orphans import Paired, paired
 from strandline.domain.compaction.room import thresholds
-from strandline.domain.compaction.sizes import Count, counted, overhead
+from strandline.domain.compaction.sizes import Count, counted, overhead, remembering
 from strandline.domain.compaction.snip import snip
 from strandline.domain.compaction.state import By, ContextState
 from strandline.domain.compaction.view import View
@@ -53,7 +53,8 @@ def assemble(messages: Sequence[Stored], ask: Ask, state: ContextState, count: C
     """
     marks = thresholds(ask.room)
     pairs = paired(messages)
-    view = View(pairs.messages, state.decisions, count)
+    count = remembering(count)
+    view = View(pairs, state.decisions, count)
     budget(view, ask.limits.tool_result_budget, (state.sent_from, state.sent_through))
     gauge = meter(view, ask, state, marks)
     _reduce(view, ask, gauge, state.looked_through)
@@ -108,11 +109,11 @@ def _reduced(view: View, fitted: Fitted) -> Iterable[Reduced]:
     """What has been decided, now or before, about the results that are shown."""
     for result in view.results:
         decision = view.decisions.get(result.place)
-        if decision is None or result.index not in fitted.whole:
+        if decision is None or result.at not in fitted.whole:
             continue
         yield Reduced(
             stage=decision.by,
-            message_id=view.messages[result.index]["id"],
+            message_id=view.messages[result.at]["id"],
             tool_id=result.tool_id,
             action=ACTIONS[decision.by],
             chars_before=result.chars,
@@ -121,16 +122,14 @@ def _reduced(view: View, fitted: Fitted) -> Iterable[Reduced]:
 
 
 def _left(messages: Sequence[Stored], shown: Set[int], pairs: Paired, covered: int) -> list[Left]:
-    left: list[Left] = []
-    for seq in (message["seq"] for message in messages):
-        if seq in shown or seq <= covered:
-            continue
-        reason: Reason = "result_without_call" if seq in pairs.without else "over_budget"
-        if left and (left[-1].seq_to, left[-1].reason) == (seq - 1, reason):
-            left[-1] = replace(left[-1], seq_to=seq)
-        else:
-            left.append(Left(seq, seq, reason))
-    return left
+    without = set(pairs.without)
+    left: list[tuple[int, int, Reason]] = []
+    for seq in (m["seq"] for m in messages if m["seq"] not in shown and m["seq"] > covered):
+        reason: Reason = "result_without_call" if seq in without else "over_budget"
+        joins = left and left[-1][1:] == (seq - 1, reason)
+        first = left.pop()[0] if joins else seq
+        left.append((first, seq, reason))
+    return [Left(*part) for part in left]
 
 
 def _next(messages: Sequence[Stored], state: ContextState, view: View, gauge: Meter) -> ContextState:

@@ -4,12 +4,13 @@ A group is an assistant message and all results up to the next one. Results are 
 what has been sent whole stays whole, whatever the limits are by then, and so does a preview stay what it is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import groupby
 
 from strandline.domain.compaction.limits import ToolResultBudget
 from strandline.domain.compaction.pairs import Result
 from strandline.domain.compaction.replacement import preview
+from strandline.domain.compaction.state import Place
 from strandline.domain.compaction.view import View
 
 
@@ -20,8 +21,9 @@ def budget(view: View, limits: ToolResultBudget, sent: tuple[int, int]) -> None:
         if result.chars > limits.max_chars:
             view.decide(result, preview(result, limits.preview_chars))
     if fresh:
-        for group in _groups(view, fresh[0].index):
-            _fit(view, group, {result.place for result in fresh}, limits)
+        places = {result.place for result in fresh}
+        for group in _groups(view, fresh[0].at):
+            _fit(view, group, places, limits)
 
 
 def _groups(view: View, since: int) -> Sequence[Sequence[Result]]:
@@ -30,13 +32,11 @@ def _groups(view: View, since: int) -> Sequence[Sequence[Result]]:
     for message in view.messages:
         number += message["role"] == "assistant"
         numbers.append(number)
-    late = (result for result in view.results if numbers[result.index] >= numbers[since])
-    return [list(group) for _, group in groupby(late, key=lambda result: numbers[result.index])]
+    late = (result for result in view.results if numbers[result.at] >= numbers[since])
+    return [list(group) for _, group in groupby(late, key=lambda result: numbers[result.at])]
 
 
-def _fit(
-    view: View, group: Sequence[Result], fresh: set[tuple[int, int | None]], limits: ToolResultBudget
-) -> None:
+def _fit(view: View, group: Sequence[Result], fresh: Set[Place], limits: ToolResultBudget) -> None:
     total = sum(map(view.shown_chars, group))
     open_ones = [result for result in group if result.place in fresh and result.place not in view.decisions]
     for result in sorted(open_ones, key=lambda each: -each.chars):

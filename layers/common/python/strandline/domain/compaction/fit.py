@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from strandline.domain.compaction.assembly import Stored
 from strandline.domain.compaction.cut import cut
 from strandline.domain.compaction.groups import groups
-from strandline.domain.compaction.orphans import without_parts
+from strandline.domain.compaction.orphans import paired, without_parts
 from strandline.domain.compaction.pairs import Result
 from strandline.domain.compaction.reading import speaks
 from strandline.domain.compaction.replacement import preview
@@ -84,12 +84,12 @@ def _pin(view: View, space: Space) -> _Pin | None:
     index = next((n for n in reversed(indexes) if speaks(view.messages[n])), None)
     if index is None:
         return None
-    answers = {result.place[1] for result in view.results if result.index == index}
+    answers = {result.place[1] for result in view.results if result.at == index}
     message = view.message(index)
     if not answers:
         return _Pin(index, message, space.at(view, index))
     alone = without_parts(message, answers)
-    return _Pin(index, alone, space.of(alone), sum(r.chars for r in view.results if r.index == index))
+    return _Pin(index, alone, space.of(alone), sum(r.chars for r in view.results if r.at == index))
 
 
 def _newest(view: View, space: Space, pin: _Pin | None) -> set[int]:
@@ -112,7 +112,7 @@ def _newest(view: View, space: Space, pin: _Pin | None) -> set[int]:
 def _squeezed(view: View, space: Space, group: Sequence[int], left: int) -> int:
     """What the group needs when its longest results are previews, as few as possible. Where even that is too much,
     nothing is decided."""
-    results = sorted((r for r in view.undecided() if r.index in set(group)), key=lambda r: -r.chars)
+    results = sorted((r for r in view.undecided() if r.at in set(group)), key=lambda r: -r.chars)
     trial = _Trial(view, space, group)
     for most in (space.preview_chars, *(space.preview_chars // by for by in SMALLER), 0):
         trial.made = [(result, preview(result, most)) for result in results]
@@ -139,7 +139,7 @@ class _Trial:
         seqs = {message["seq"] for message in messages}
         decisions = {place: known for place, known in self.view.decisions.items() if place[0] in seqs}
         decisions |= {result.place: decision for result, decision in self.made[:number]}
-        return self.space.used(View(messages, decisions, self.space.count))
+        return self.space.used(View(paired(messages), decisions, self.space.count))
 
 
 def _fewest(limit: int, holds: Callable[[int], bool]) -> int | None:

@@ -4,17 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from strandline.domain.compaction.assembly import Stored
-from strandline.domain.compaction.pairs import Result, find
+from strandline.domain.compaction.pairs import Found, Result, find
 
 LEFT_OUT = "[A tool result whose call is not here was left out]"
 
 
 @dataclass(frozen=True)
 class Paired:
-    """Messages in which every result has its call; seqs of those that were nothing but results without; characters that
-    others have lost."""
+    """Messages in which every result has its call, and what was found in them; seqs of those that were nothing but
+    results without; characters that others have lost."""
 
     messages: Sequence[Stored]
+    found: Found
     without: Sequence[int] = ()
     cut: Mapping[int, int] = field(default_factory=dict)
 
@@ -22,10 +23,11 @@ class Paired:
 def paired(messages: Sequence[Stored]) -> Paired:
     """A part that is a result without its call becomes a note, so that the others keep their numbers."""
     orphans: dict[int, list[Result]] = {}
-    for result in find(messages).orphans:
-        orphans.setdefault(result.index, []).append(result)
+    found = find(messages)
+    for result in found.orphans:
+        orphans.setdefault(result.at, []).append(result)
     if not orphans:
-        return Paired(messages)
+        return Paired(messages, found)
     kept, without, cut = [], [], {}
     for index, message in enumerate(messages):
         gone = orphans.get(index)
@@ -36,7 +38,7 @@ def paired(messages: Sequence[Stored]) -> Paired:
         else:
             kept.append(without_parts(message, [result.place[1] for result in gone]))
             cut[message["seq"]] = sum(result.chars for result in gone)
-    return Paired(kept, without, cut)
+    return Paired(kept, find(kept), without, cut)
 
 
 def without_parts(message: Stored, numbers: Collection[int | None]) -> Stored:

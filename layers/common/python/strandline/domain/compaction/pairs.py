@@ -10,18 +10,17 @@ any part with an input. Every other result is an orphan: no model accepts it.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from strandline.domain.compaction.assembly import Stored
 from strandline.domain.compaction.state import Place
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A tool result. `index` of its message among those looked at; `text` as it is there, `chars` of the whole; `ref`
-    is what the whole is kept as, where it is an object of its own."""
+class Result(NamedTuple):
+    """A tool result. `at`: index of its message among those looked at. `text` is what is there of it, `chars` what the
+    whole has, `ref` what the whole is known by where it is an object of its own."""
 
-    index: int
+    at: int
     place: Place
     tool: str
     tool_id: str
@@ -52,8 +51,7 @@ class _Call:
     open: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Tool:
+class _Tool(NamedTuple):
     """One tool part, or what a `tool` message says. `asked`: it has an input."""
 
     number: int | None
@@ -100,7 +98,7 @@ def _answer(found: Found, calls: "_Calls", at: tuple[int, Stored], tool: _Tool) 
 def _result(index: int, seq: int, tool: _Tool, call: _Call | None) -> Result:
     text = tool.output or ""
     return Result(
-        index=index,
+        at=index,
         place=(seq, tool.number),
         tool=tool.name or (call.name if call else ""),
         tool_id=tool.tool_id,

@@ -14,8 +14,23 @@ MESSAGE_TOKENS = 4
 TOOL_PART_TOKENS = 4
 CHARS_PER_ID_TOKEN = 2
 """Ids are random letters and digits: no encoding makes much more than two characters one token."""
+SHORT = 80
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def remembering(count: Count) -> Count:
+    """The same count, which looks at a short text only once: names of tools and placeholders come again and again."""
+    known = {"": 0}
+
+    def counted_once(text: str) -> int:
+        if len(text) > SHORT:
+            return count(text)
+        if text not in known:
+            known[text] = count(text)
+        return known[text]
+
+    return counted_once
 
 
 def texts(message: Mapping[str, Any]) -> Iterator[str]:
