@@ -6,7 +6,7 @@ import click
 import httpx
 
 from strandline_sdk.cli import history as history  # its commands join those of memories
-from strandline_sdk.cli import importing, memories, notes, rebuild, search, sessions, tasks, watching
+from strandline_sdk.cli import importing, memories, notes, rebuild, search, sessions, tasks, train, watching
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL
 
@@ -52,3 +52,4 @@ main.add_command(sessions.send)
 main.add_command(sessions.commit)
 main.add_command(tasks.tasks)
 main.add_command(watching.watch)
+main.add_command(train.train)

@@ -2,6 +2,7 @@
 
 import time
 from datetime import UTC, datetime
+from threading import Event
 from typing import Protocol
 
 
@@ -29,6 +30,26 @@ class SystemClock:
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
+
+
+class Halted(Exception):
+    """Waiting was ended."""
+
+
+class HaltingClock(SystemClock):
+    """The clock of this machine, until `halt`: then everybody who waits is told, and nobody waits any more."""
+
+    def __init__(self) -> None:
+        self._halted = Event()
+
+    def halt(self) -> None:
+        """Ends all waiting."""
+        self._halted.set()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits. Raises Halted."""
+        if self._halted.wait(seconds):
+            raise Halted
 
 
 def stamp(moment: datetime) -> str:

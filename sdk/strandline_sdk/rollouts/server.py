@@ -147,6 +147,8 @@ def refusal(status: int, code: str, message: str, headers: Headers | None = None
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = 75
+    wbufsize = 65_536  # head and body in one packet: two of them wait for each other
+    disable_nagle_algorithm = True
     server: JsonServer
 
     def do_GET(self) -> None:

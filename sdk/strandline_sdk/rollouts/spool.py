@@ -86,18 +86,20 @@ class Spool:
         return self._root / state / f"{identity}.json"
 
 
-def write_json(path: Path, document: object) -> None:
-    """Writes a file at once: whoever reads it, also after a kill, finds the old one or the new one."""
+def write_json(path: Path, document: object, *, sync: bool = True) -> None:
+    """Writes a file at once: whoever reads it, also after a kill, finds the old one or the new one; with `sync` also
+    after the machine has failed."""
     text = json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
-    write_text(path, text)
+    write_text(path, text, sync=sync)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, sync: bool = True) -> None:
     """The same for text."""
     with tempfile.NamedTemporaryFile(
         "wb", dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False
     ) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
         file.flush()
-        os.fsync(file.fileno())
+        if sync:
+            os.fsync(file.fileno())
     Path(file.name).replace(path)

@@ -1,0 +1,102 @@
+"""Keeps a rollout as a session of its own: appended, committed, once, however often it is repeated.
+
+What learning needs of it travels as metadata, which no text of a message can forge: `case` on the message where the
+task begins, `evaluation` on a last one of its own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from strandline_sdk.client import Client
+from strandline_sdk.errors import ApiError
+from strandline_sdk.importers.session_ids import accepted
+from strandline_sdk.model import Message, Task
+from strandline_sdk.rollouts.model import Evaluation, Rollout
+from strandline_sdk.training.values import Planned
+from strandline_sdk.upload import batches
+
+LEARNING = ("experiences",)
+
+
+@dataclass(frozen=True)
+class SessionRecorder:
+    """Sessions `train-<run>-…` of the client's user. `types`: what is remembered of them; nothing, unless the
+    service is to learn from them by itself."""
+
+    client: Client
+    run: str
+    types: tuple[str, ...] = ()
+    timeout: float = 600.0
+
+    def record(self, planned: Planned, rollout: Rollout) -> Mapping[str, Any]:
+        """Appends and commits it, and waits for what follows. Raises ApiError, TimeoutError."""
+        session = accepted(f"train-{self.run}-{planned.group}-{planned.name}")
+        self._create(session)
+        for batch in batches(list(messages(planned, rollout))):
+            self.client.append_batch(session, batch)
+        task_id = self.client.commit(session)["task_id"]
+        task = self.client.wait_for_task(task_id, timeout=self.timeout) if task_id else None
+        self.client.wait_for_archives(session, timeout=self.timeout)
+        archives = [archive["uri"] for archive in self.client.archives(session) if "uri" in archive]
+        told = {
+            "session_id": session,
+            "archives": archives,
+            "status": task["status"] if task else "completed",
+        }
+        return {**told, "error": task.get("error") if task else None, **self._learnt(task)}
+
+    def _create(self, session: str) -> None:
+        policy = {"memory_types": list(self.types), "working_memory": {"enabled": False}}
+        try:
+            self.client.create_session(session, memory_policy=policy, auto_commit_policy=None)
+        except ApiError as error:
+            if error.code != "ALREADY_EXISTS":
+                raise
+
+    def _learnt(self, task: Task | None) -> dict[str, Any]:
+        """What the service has learnt of it, where it does."""
+        follows = (task.get("result") or {}).get("learn_task_id") if task else None
+        if not follows:
+            return {}
+        learnt = self.client.wait_for_task(follows, timeout=self.timeout)
+        return {
+            "learn": {
+                "status": learnt["status"],
+                "error": learnt.get("error"),
+                **(learnt.get("result") or {}),
+            }
+        }
+
+
+def messages(planned: Planned, rollout: Rollout) -> Iterator[Message]:
+    """The rollout's messages with ids, the case on the first of a user, and the evaluation behind the last."""
+    marked = False
+    for number, message in enumerate(rollout["messages"]):
+        sent = cast(Message, {**message, "id": f"m{number}"})
+        if not marked and message["role"] == "user":
+            marked = True
+            sent["metadata"] = {**message.get("metadata", {}), "case": _case(planned)}
+        yield sent
+    yield {
+        "id": "evaluation",
+        "role": "system",
+        "message_kind": "evaluation",
+        "content": f"Evaluation: {'passed' if rollout['evaluation']['passed'] else 'not passed'}",
+        "metadata": {"evaluation": _evaluation(rollout["evaluation"])},
+    }
+
+
+def _case(planned: Planned) -> dict[str, Any]:
+    case = planned.case
+    asked = case["input"] if isinstance(case["input"], str) else None
+    told = {"name": case["name"], "task_signature": case["task_signature"], "input": asked}
+    criteria = case.get("rubric", {}).get("criteria")
+    known = ("name", "description", "required", "weight")
+    rubric = [{k: v for k, v in one.items() if k in known} for one in criteria or ()]
+    return {**{k: v for k, v in told.items() if v is not None}, **({"rubric": rubric} if rubric else {})}
+
+
+def _evaluation(found: Evaluation) -> dict[str, Any]:
+    told = {"passed": found["passed"], "score": found["score"], "feedback": found.get("feedback", [])}
+    return {**told, "criteria": [dict(result) for result in found.get("criterion_results", ())]}

@@ -1,0 +1,54 @@
+"""Leaves learning to the service: rollouts are committed by a user of the run's own, whose experiences are the draft.
+
+Nobody is served what that user has. A draft that was dropped is left behind with its user; the next begins with a new
+one.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from strandline_sdk.client import Client
+from strandline_sdk.rollouts.model import Rollout
+from strandline_sdk.rollouts.policies import PolicySet
+from strandline_sdk.training.recorder import LEARNING, SessionRecorder
+from strandline_sdk.training.snapshots import MemorySnapshotter
+from strandline_sdk.training.values import Finished, Planned, Share
+
+
+@dataclass
+class ServiceLearner:
+    """Learner and recorder in one. `client` has an admin or root key: it acts for the users `train-<run>-<n>`."""
+
+    client: Client
+    run: str
+
+    def __post_init__(self) -> None:
+        self._drafts = 0
+        self._acting = self.client
+
+    def begin(self, policies: PolicySet, *, fresh: bool) -> None:
+        """A new user for a fresh draft, who is given the policies before anything is learnt."""
+        if not fresh:
+            return
+        self._drafts += 1
+        self._acting = self.client.acting_for(f"train-{self.run}-{self._drafts}")
+        if next(self._acting.sessions(page_size=1), None) is None:
+            MemorySnapshotter(self._acting).restore(policies)
+
+    def record(self, planned: Planned, rollout: Rollout) -> Mapping[str, Any]:
+        """Appends and commits a rollout, and waits until it is learnt."""
+        return SessionRecorder(self._acting, self.run, LEARNING).record(planned, rollout)
+
+    def submit(self, finished: Finished) -> Future[Share]:
+        """What the service has learnt of it stands in what the commit came to."""
+        told: Future[Share] = Future()
+        learned = finished.committed.get("learn", {}).get("learned", {})
+        taken = tuple(map(str, learned.get("experiences", ()) if isinstance(learned, Mapping) else ()))
+        told.set_result(Share(finished.planned.name, taken[0] if taken else None, taken))
+        return told
+
+    def end(self) -> PolicySet:
+        """The draft as it stands there."""
+        return MemorySnapshotter(self._acting).take()

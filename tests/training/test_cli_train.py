@@ -1,0 +1,131 @@
+"""`strandline train` and its report, as somebody types them."""
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from click.testing import CliRunner, Result
+
+from strandline_sdk.cli import main
+from strandline_sdk.rollouts import RolloutService, serve
+from strandline_sdk.training.assembly import train
+from strandline_sdk.training.progress import Progress
+from strandline_sdk.training.values import Finished, Planned
+from tests.handlers.service import ROOT_KEY
+from tests.training import vault
+from tests.training.clock import StillClock
+from tests.training.conftest import Runs
+
+
+def run(transport: httpx.BaseTransport, *arguments: str) -> Result:
+    who = ["--key", ROOT_KEY, "--account", "acme", "--user", "ann"]
+    return CliRunner().invoke(main, [*who, *arguments], obj=transport)
+
+
+def said(text: str) -> str:
+    """Without the lines of work that the functions write to the same place here."""
+    return "".join(line for line in text.splitlines(True) if not line.startswith('{"_aws"'))
+
+
+def test_a_run_and_its_report(transport: httpx.BaseTransport, tmp_path: Path) -> None:
+    service = RolloutService("vaults", vault.cases, vault.attempt, tmp_path / "spool")
+    with serve(service, access_token="the-access-token") as server:
+        wanted = ["--service", server.url, "--dataset", "vaults", "--domain", "stone", "--no-commit"]
+        places = ["--results", str(tmp_path / "result"), "--eval-index", "0", "--eval-index", "1"]
+        monkey = pytest.MonkeyPatch()
+        monkey.setenv("STRANDLINE_ROLLOUT_TOKEN", "the-access-token")
+        done = run(transport, "train", *wanted, *places, "--train-index", "0")
+        monkey.undo()
+    assert done.exit_code == 0, done.output
+    told = said(done.stdout)
+    assert "| baseline | 0.000 ± 0.000 | +0.000 |" in told
+    assert "| epoch 1 | 0.500 ± 0.000 | +0.500 |" in told
+    assert "- epoch 1: stays a draft: only 2 of 2 cases were evaluated on both sides" in told
+    assert "baseline: 2 succeeded, 0 failed, 0 running, 0 pending" in said(done.stderr)
+    reported = run(
+        transport, "train", "report", str(tmp_path / "result/vaults"), "--html", str(tmp_path / "r.html")
+    )
+    assert said(reported.stdout) == told.rpartition("\nfiles: ")[0].rstrip() + "\n"
+    assert "the-access-token" not in done.output
+    document = json.loads(
+        said(run(transport, "--json", "train", "report", str(tmp_path / "result/vaults")).stdout)
+    )
+    assert document["status"] == "completed"
+    check_page(tmp_path / "r.html")
+
+
+def check_page(path: Path) -> None:
+    """It loads nothing, and its links lead to the files of rollouts."""
+    page = path.read_text()
+    assert page.count("<svg") >= 3
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    links = [part.partition('"')[0] for part in page.split('href="')[1:]]
+    assert links
+    assert all((path.parent / link).is_dir() for link in links)
+
+
+def test_misuse(transport: httpx.BaseTransport, tmp_path: Path) -> None:
+    missing = run(transport, "train", "--dataset", "d", "--domain", "x")
+    assert (missing.exit_code, "--service" in missing.output) == (2, True)
+    elsewhere = run(
+        transport,
+        "train",
+        "--service",
+        "http://192.0.2.1",
+        "--dataset",
+        "d",
+        "--domain",
+        "x",
+        "--results",
+        str(tmp_path),
+    )
+    assert (elsewhere.exit_code, "send them inline" in elsewhere.output) == (2, True)
+    assert run(transport, "train", "report", str(tmp_path)).exit_code == 1
+
+
+def test_the_report_names_the_worst_cases_and_their_files(runs: Runs) -> None:
+    from strandline_sdk.training.report import lines
+
+    report, where = train(runs.setup({"epochs": 1}, commit=False))
+    text = "\n".join(lines(report, where))
+    assert "- epoch 1: promoted: better on held-out cases by" in text
+    assert "- emerald-Cleo: 0.33\n  trial 1: word 2: say elm; word 3: \n" in text
+    (place,) = [Path(line.strip()) for line in text.splitlines() if line.endswith("t1-emerald-Cleo/")]
+    assert (place / "messages.json").exists()
+
+
+class Screen:
+    """What is drawn."""
+
+    def __init__(self, terminal: bool) -> None:
+        self.text, self._terminal = "", terminal
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None: ...
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress(terminal: bool) -> None:
+    screen, clock = Screen(terminal), StillClock()
+    progress = Progress(screen, clock=clock)  # type: ignore[arg-type]
+    plans = [
+        Planned("baseline", n, 1, {"name": f"c{n}", "task_signature": "s", "input": ""}, 0) for n in range(4)
+    ]
+    with progress.stage(plans):
+        progress.started()
+        progress.started()
+        clock.sleep(8)
+        progress.ended(Finished(plans[0], error="broken"))
+        clock.sleep(8)
+        progress.ended(Finished(plans[1], rollout={}))  # type: ignore[typeddict-item]
+    last = "baseline: 1 succeeded, 1 failed, 0 running, 2 pending, 0.12/s, 16 s left"
+    assert screen.text.endswith(last + "\n")
+    assert ("[######" in screen.text, screen.text.count("\n")) == ((True, 1) if terminal else (False, 2))
