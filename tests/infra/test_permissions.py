@@ -68,6 +68,7 @@ def live(made: Deployment) -> None:
     mend(made)
     repeat(made)
     commit_by_itself(made)
+    keep_it_short(made)
     read_in_parts(made)
     refuse(made)
     erase(made)
@@ -147,6 +148,23 @@ def commit_by_itself(made: Deployment) -> None:
     made.sweep(61)
     made.deliver(after=61)
     assert made.ask("GET", "/sessions/busy")["commit_count"] == 2
+
+
+def keep_it_short(made: Deployment) -> None:
+    """An agent asks for a context that fits; what is old in it is archived ahead of time. Then an archive fails, and is
+    tried again for the context's sake."""
+    said = [{**TALK[0], "content": "The boat is green. " * 40}] * 3
+    window = {"model_context_window_tokens": 700, "compaction": {"auto_compact": {"cool_down_seconds": 1}}}
+    made.ask("POST", "/sessions/agent/messages/batch", {"messages": said})
+    assert made.ask("POST", "/sessions/agent/context", window)["compaction"]["status"] == "scheduled"
+    made.deliver()
+    assert made.ask("POST", "/sessions/agent/context", window)["summary"]["covered_through_seq"] > 0
+    made.ask("POST", "/sessions/agent/messages/batch", {"messages": said})
+    made.ask("POST", "/sessions/agent/context", window)
+    boto3.client("sqs").purge_queue(QueueUrl=made.names["CommitQueue"])
+    made.sweep(HEAL_SECONDS + 1)
+    made.deliver(after=HEAL_SECONDS + 1)
+    assert made.ask("GET", "/sessions/agent")["commit_count"] == 2
 
 
 def read(made: Deployment) -> None:
