@@ -82,7 +82,13 @@ class Service:
     def __init__(self, patch: pytest.MonkeyPatch, world: World) -> None:
         self.world = world
         self.dead: list[Delivery] = []
-        for queue in (world.commit_queue, world.extract_queue, world.merge_queue, world.erase_queue):
+        for queue in (
+            world.commit_queue,
+            world.extract_queue,
+            world.merge_queue,
+            world.learn_queue,
+            world.erase_queue,
+        ):
             queue.trace = telemetry.current_trace
         self._patch = patch
         for name, value in ENVIRONMENT.items():
@@ -162,6 +168,7 @@ class Service:
                 self.deliver("CommitQueue", self.world.commit_queue),
                 self.deliver("ExtractQueue", self.world.extract_queue),
                 self.deliver("MergeQueue", self.world.merge_queue),
+                self.deliver("LearnQueue", self.world.learn_queue),
                 self.deliver("EraseQueue", self.world.erase_queue),
             ]
             if not any(busy):

@@ -12,6 +12,7 @@ from strandline.domain.contracts import (
     CommitRequested,
     EraseRequested,
     ExtractRequested,
+    LearnRequested,
     MergeRequested,
 )
 from strandline.domain.events import Event
@@ -23,6 +24,7 @@ MESSAGES: dict[str, type[BaseModel]] = {
     "append.v1": AppendRequested,
     "commit.v1": CommitRequested,
     "erase.v1": EraseRequested,
+    "learn.v1": LearnRequested,
     "extract.v1": ExtractRequested,
     "merge.v1": MergeRequested,
 }
@@ -33,6 +35,7 @@ FUNCTIONS = {
     "commit": "CommitFunction",
     "erase": "EraseFunction",
     "extract": "ExtractFunction",
+    "learn": "LearnFunction",
     "mcp": "McpFunction",
     "merge": "MergeFunction",
     "sweep": "SweepFunction",

@@ -18,6 +18,7 @@ AWS = {
     "AWS::AccountId": "123456789012",
     "ExtractFunctionRole": "role",
     "MergeFunctionRole": "role",
+    "LearnFunctionRole": "role",
     "ApiFunctionRole": "role",
 }
 MODEL = "anthropic.some-model-v1:0"
@@ -37,6 +38,7 @@ ROLES = {
     **dict.fromkeys(CONDITIONS, ASKING),
     "UsesBedrockEmbedder": [
         {"Ref": "MergeFunctionRole"},
+        {"Ref": "LearnFunctionRole"},
         {"Ref": "ApiFunctionRole"},
         {"Ref": "McpFunctionRole"},
     ],

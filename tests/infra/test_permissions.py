@@ -26,7 +26,8 @@ from strandline.entry import wiring
 from strandline.pipeline import reading
 from strandline.storage.document import Change
 from strandline.storage.due import Due
-from strandline.storage.layout import User
+from strandline.storage.layout import Life, User
+from strandline.storage.log import ref
 from tests.fakes.chat_server import ChatServer, listens, remembers
 from tests.infra.deployment import HEAL_SECONDS, KEY_HASH, ROOT, Deployment, allowed, forget, listed
 
@@ -63,6 +64,7 @@ def live(made: Deployment) -> None:
     read(made)
     change(made)
     remember(made)
+    learn(made)
     heal(made)
     fail(made)
     mend(made)
@@ -76,7 +78,7 @@ def live(made: Deployment) -> None:
 
 def refuse(made: Deployment) -> None:
     """What cannot be read holds nobody up on a queue that keeps an order."""
-    for queue in ("IngestQueue", "MergeQueue"):
+    for queue in ("IngestQueue", "MergeQueue", "LearnQueue"):
         made.refuse(queue, "{")
 
 
@@ -228,6 +230,35 @@ def repeat(made: Deployment) -> None:
         made.ask("PUT", "/memories/notes/long.md", {"content": "x" * 20_000}, key="k")
         made.ask("POST", "/sessions/keyed/messages", {"role": "user"}, expected=400, key="bad")
         made.ask("POST", "/sessions/none/commit", {}, expected=404, key="bad")
+
+
+JUDGED = [
+    {"role": "user", "content": "Cancel my trip.", "metadata": {"case": {"name": "cancel"}}},
+    {
+        "role": "system",
+        "content": "Evaluation.",
+        "metadata": {"evaluation": {"passed": True}},
+    },
+]
+
+
+def learn(made: Deployment) -> None:
+    """Runs of a task that are learnt from; one that cannot be until somebody has mended what was in its way."""
+    made.ask("POST", "/sessions/judged/messages/batch", {"messages": JUDGED})
+    commit = made.ask("POST", "/sessions/judged/commit", {})["task_id"]
+    life = wiring.library().heads.read(User("acme", "ann").head("judged"))
+    assert life is not None
+    key = Life(ref(life.value)).archive_file(1, "learned.json")
+    boto3.client("s3").put_object(Bucket=made.names["MemoryBucket"], Key=key, Body=b"{")
+    made.deliver()
+    lesson = made.ask("GET", f"/tasks/{commit}")["result"]["learn_task_id"]
+    assert made.ask("GET", f"/tasks/{lesson}")["status"] == "failed"
+    boto3.client("s3").delete_object(Bucket=made.names["MemoryBucket"], Key=key)
+    made.ask("POST", f"/tasks/{lesson}/retry")
+    boto3.client("sqs").purge_queue(QueueUrl=made.names["LearnQueue"])
+    made.sweep(HEAL_SECONDS + 1)
+    made.deliver(after=HEAL_SECONDS + 1)
+    assert made.ask("GET", f"/tasks/{lesson}")["status"] == "completed"
 
 
 def heal(made: Deployment) -> None:

@@ -181,7 +181,7 @@ def test_receives_before_the_dead_letters_are_what_the_functions_are_told(templa
     assert {str(queue[REDRIVE]["maxReceiveCount"]) for queue in queues if REDRIVE in queue} == {told}
 
 
-def test_two_queues_are_ordered_and_swallow_nothing(template: Template) -> None:
+def test_three_queues_are_ordered_and_swallow_nothing(template: Template) -> None:
     """By content the queue would take the same words said twice for one message."""
     queues = template.resources("AWS::SQS::Queue")
     assert {name for name, queue in queues.items() if queue.get("FifoQueue")} == {
@@ -189,8 +189,10 @@ def test_two_queues_are_ordered_and_swallow_nothing(template: Template) -> None:
         "IngestDeadLetterQueue",
         "MergeQueue",
         "MergeDeadLetterQueue",
+        "LearnQueue",
+        "LearnDeadLetterQueue",
     }
-    for name in ("IngestQueue", "MergeQueue"):
+    for name in ("IngestQueue", "MergeQueue", "LearnQueue"):
         assert queues[name]["ContentBasedDeduplication"] is False
 
 
@@ -239,7 +241,7 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
     assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
 
 
-def test_only_merge_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) -> None:
+def test_only_merge_learn_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) -> None:
     """Whoever may write outside of sessions, indexes, journals, rebuilds and kept answers is listed here."""
     elsewhere = {
         name
@@ -251,7 +253,7 @@ def test_only_merge_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) 
             for each in listed(statement["Resource"])
         )
     }
-    assert elsewhere == {"MergeFunction", "ApiFunction", "McpFunction", "SweepFunction"}
+    assert elsewhere == {"MergeFunction", "LearnFunction", "ApiFunction", "McpFunction", "SweepFunction"}
 
 
 def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:

@@ -90,5 +90,6 @@ def test_the_stages_metrics_are_named_as_the_lines_name_them(template: Template,
         ("given_up", "commit"),
         ("given_up", "extract"),
         ("given_up", "merge"),
+        ("given_up", "learn"),
         ("failed", "sweep"),
     }

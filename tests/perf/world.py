@@ -102,6 +102,7 @@ class Faked:
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
             commit_queue=lambda: merge,
+            learn_queue=lambda: merge,
             erase_queue=lambda: merge,
             bus=lambda: self._bus,
             model=RuleModel,

@@ -9,18 +9,20 @@ from strandline.domain.contracts import (
     CommitRequested,
     EraseRequested,
     ExtractRequested,
+    LearnRequested,
     MergeRequested,
     SessionRef,
 )
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.message import MessageIn, read_line
 from strandline.domain.session import Head, Skip
-from strandline.pipeline import outcome, session
+from strandline.pipeline import learning, outcome, session
 from strandline.pipeline.append import Appended, AppendRequest, run_append
 from strandline.pipeline.auto_commit import give_up, run_auto_commit
 from strandline.pipeline.commit import Committed, run_commit
 from strandline.pipeline.erase import run_erase
 from strandline.pipeline.extract import run_extract
+from strandline.pipeline.learn import run_learn
 from strandline.pipeline.library import Library
 from strandline.pipeline.merge import run_merge
 from strandline.pipeline.search import Query, run_search
@@ -64,6 +66,7 @@ class World:
         self.commit_queue = MemoryQueue()
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
+        self.learn_queue = MemoryQueue(fifo=True)
         self.erase_queue = MemoryQueue()
         self.bus = MemoryBus()
         self.rules = rules or Rules(heal_seconds=HEAL_SECONDS)
@@ -82,6 +85,7 @@ class World:
             commit_queue=lambda: self.commit_queue,
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
+            learn_queue=lambda: self.learn_queue,
             erase_queue=lambda: self.erase_queue,
             bus=lambda: self.bus,
             model=lambda: self.model,
@@ -115,6 +119,7 @@ class World:
             "commit_queue",
             "extract_queue",
             "merge_queue",
+            "learn_queue",
             "erase_queue",
             "bus",
         ):
@@ -212,6 +217,21 @@ class World:
             else:
                 self.merge_queue.back(delivery)
 
+    def learn_next(self) -> None:
+        """One delivery of the learn queue; it stays there when the handler dies or fails, until it is given up."""
+        for delivery in self.learn_queue.receive(1):
+            request = delivery.message
+            assert isinstance(request, LearnRequested)
+            try:
+                run_learn(self.services(), request)
+            except (ExtractionFailed, StrandlineError, Killed) as error:
+                final = isinstance(error, ExtractionFailed) and error.final
+                if not final and (isinstance(error, Killed) or delivery.received < self.rules.max_receives):
+                    self.learn_queue.back(delivery)
+                    raise
+                learning.failed(self.services(), request, str(error))
+            self.learn_queue.done(delivery)
+
     def erase_next(self) -> None:
         """One delivery of the erase queue; it stays there when the handler dies or fails."""
         for delivery in self.erase_queue.receive(1):
@@ -226,7 +246,13 @@ class World:
     def settle(self, rounds: int = 20) -> None:
         """Delivers until the queues are empty."""
         for _ in range(rounds):
-            queues = (self.commit_queue, self.extract_queue, self.merge_queue, self.erase_queue)
+            queues = (
+                self.commit_queue,
+                self.extract_queue,
+                self.merge_queue,
+                self.learn_queue,
+                self.erase_queue,
+            )
             if not sum(map(len, queues)):
                 return
             if len(self.commit_queue):
@@ -237,6 +263,8 @@ class World:
                 self.extract_next()
             if len(self.merge_queue):
                 self.merge_next()
+            if len(self.learn_queue):
+                self.learn_next()
         raise AssertionError("the queues do not run empty")
 
     def heal(self, times: int = 2) -> None:

@@ -368,7 +368,7 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "a merge has no marker for its index",
-        "pipeline.merge:_behind_the_files",
+        "pipeline.marking:behind_the_files",
         ("services.due.put(mark)", "pass"),
         race="delete",
     ),

@@ -135,6 +135,7 @@ class World:
                 extract_queue=lambda: ports["extract"],
                 commit_queue=lambda: ports["commit"],
                 merge_queue=lambda: ports["merge"],
+                learn_queue=lambda: ports["extract"],  # nobody learns here: no session holds a case
                 erase_queue=lambda: ports["erase"],
                 bus=lambda: ports["bus"],
                 model=lambda: ports["model"],

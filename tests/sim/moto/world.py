@@ -21,7 +21,7 @@ from tests.sim.moto.wire import Fault, Wire, Wired
 T = TypeVar("T")
 _MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-QUEUES = ("ingest_queue", "commit_queue", "extract_queue", "merge_queue", "erase_queue")
+QUEUES = ("ingest_queue", "commit_queue", "extract_queue", "merge_queue", "learn_queue", "erase_queue")
 
 
 class MotoWorld(World):
@@ -39,7 +39,7 @@ class MotoWorld(World):
         self.items: Any = Table(self.aws)
         self.bus: Any = Bus(self.aws)
         for name in QUEUES:
-            setattr(self, name, Queue(self.aws, fifo=name in ("ingest_queue", "merge_queue")))
+            setattr(self, name, Queue(self.aws, fifo=name in ("ingest_queue", "merge_queue", "learn_queue")))
 
     def ports(self) -> Ports:
         return replace(super().ports(), bus=self.bus.anew)

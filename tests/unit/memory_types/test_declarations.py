@@ -61,5 +61,6 @@ def test_what_is_refused(change: dict[str, Any], problem: str) -> None:
 
 
 def test_the_types_there_are() -> None:
-    assert list(REGISTRY) == ["profile", "preferences", "entities", "events", "topics", "tools", "skills"]
+    said = ["profile", "preferences", "entities", "events", "topics", "tools", "skills"]
+    assert list(REGISTRY) == [*said, "cases", "trajectories", "experiences"]
     assert [kind.name for kind in BY_DEFAULT] == ["profile", "preferences", "entities", "events"]

@@ -8,7 +8,9 @@
                │      └─────────────────── sweep ─┘  ▼
                │       (every minute: what is     merge       FIFO per user: CAS per memory file,
                │        due or stands still)         │        then this archive's diff, once
-               └────── markdown memories, index ◀────┘
+               └────── markdown memories, index ◀────┤
+                              ▲                      └ LearnRequested
+                              └────────────────────── learn  FIFO per user: what a judged task teaches
 
      HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted goes in all its versions: the only role that may
 
@@ -82,8 +84,18 @@ STAGES = (
         triggers=("MergeQueue",),
         use_case="strandline.pipeline.merge:run_merge",
         consumes="MergeRequested",
-        emits=(),
+        emits=("LearnRequested",),
         commit_point="CAS PUT per memory file, then create-once PUT of the archive's memory_diff.json",
+        events=("MemoryChanged", "TaskFailed"),
+    ),
+    Stage(
+        word="learn",
+        function="LearnFunction",
+        triggers=("LearnQueue",),
+        use_case="strandline.pipeline.learn:run_learn",
+        consumes="LearnRequested",
+        emits=(),
+        commit_point="CAS PUT per trajectory, experience and case file, then create-once PUT of its learn_diff.json",
         events=("MemoryChanged", "TaskFailed"),
     ),
     Stage(
@@ -107,7 +119,7 @@ STAGES = (
         triggers=("rate(1 minute)",),
         use_case="strandline.pipeline.sweep:run_sweep",
         consumes=None,
-        emits=("CommitRequested", "ExtractRequested", "EraseRequested"),
+        emits=("CommitRequested", "ExtractRequested", "LearnRequested", "EraseRequested"),
         commit_point="conditional delete or move of a due marker",
         events=("SessionCommitted", "MemoryChanged", "TaskFailed", "SessionDeleted"),
     ),
@@ -122,7 +134,7 @@ STAGES = (
         ),
         use_case=None,
         consumes=None,
-        emits=("CommitRequested", "ExtractRequested"),
+        emits=("CommitRequested", "ExtractRequested", "LearnRequested"),
         commit_point="none: reads, and the use cases above",
         events=("MemoryChanged",),
     ),

@@ -89,6 +89,20 @@ class MergeRequested(BaseModel):
     task_id: str
 
 
+class LearnRequested(BaseModel):
+    """Learn from the cases of one archive, which are merged. `task_id` is the lesson's own task."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["LearnRequested"] = "LearnRequested"
+    version: Literal[1] = 1
+    session: SessionRef
+    archive: int = Field(ge=1)
+    first: int = Field(ge=1)
+    last: int = Field(ge=1)
+    task_id: str
+
+
 class EraseRequested(BaseModel):
     """Erase what is left of a deleted session's life; or go on with the erasure of a user (no `session_id`) or of an
     account (no `user_id` either) that is under way."""
@@ -101,4 +115,4 @@ class EraseRequested(BaseModel):
     session: SessionRef
 
 
-Message = EraseRequested | CommitRequested | ExtractRequested | MergeRequested
+Message = EraseRequested | CommitRequested | ExtractRequested | MergeRequested | LearnRequested

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from strandline.domain.contracts import MergeRequested, SessionRef
+from strandline.domain.contracts import LearnRequested, MergeRequested, SessionRef
 from strandline.domain.session import Archive
 
 URIS = 100
@@ -130,7 +130,7 @@ def session_deleted(whose: SessionRef, *, at: str) -> Happening:
 
 
 def memories_merged(
-    request: MergeRequested, *, added: Sequence[str], updated: Sequence[str], at: str
+    request: MergeRequested | LearnRequested, *, added: Sequence[str], updated: Sequence[str], at: str
 ) -> Iterator[Happening]:
     """What one archive changed, in as many events as it takes; none when it changed nothing."""
     changes = [*(("added", uri) for uri in added), *(("updated", uri) for uri in updated)]

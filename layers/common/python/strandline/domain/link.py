@@ -18,6 +18,7 @@ KINDS = (
     "contradicts",
     "evolved_from",
     "supersedes",
+    "used",
 )
 _BACK = {
     MENTIONS: "mentioned in",
@@ -28,6 +29,7 @@ _BACK = {
     "contradicts": "contradicted by",
     "evolved_from": "became",
     "supersedes": "superseded by",
+    "used": "used by",
 }
 _MARKUP = re.compile(r"[\[\]`*_<>\\]")
 

@@ -14,9 +14,9 @@ from pydantic import (
 )
 
 from strandline.domain.expiry import MAX_TTL_SECONDS
-from strandline.domain.memory_types import PLANNED, REGISTRY, MemoryType
+from strandline.domain.memory_types import LEARNED, REGISTRY, MemoryType
 
-KNOWN_TYPES = (*REGISTRY, *PLANNED)
+KNOWN_TYPES = tuple(REGISTRY)
 
 
 MAX_TYPES = 100
@@ -30,8 +30,8 @@ class Switch(BaseModel):
 
 
 class MemoryPolicy(BaseModel):
-    """`memory_types` None means every enabled type; `experiences` brings `cases` and `trajectories` with it. Others
-    than the service's own are to be declared by the user."""
+    """`memory_types` None means every enabled type; `experiences` brings `cases` and `trajectories` with it, which
+    without it are dropped. Others than the service's own are to be declared by the user."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -54,8 +54,9 @@ class MemoryPolicy(BaseModel):
             return None
         if len(names) > MAX_TYPES or not all(map(_NAME.fullmatch, names)):
             raise ValueError(f"at most {MAX_TYPES} names of memory types; known are {', '.join(KNOWN_TYPES)}")
-        implied = ["cases", "trajectories"] if "experiences" in names else []
-        return list(dict.fromkeys([*names, *implied]))
+        if "experiences" in names:
+            return list(dict.fromkeys([*names, *LEARNED]))
+        return [name for name in dict.fromkeys(names) if name not in LEARNED]
 
     @property
     def custom(self) -> list[str]:
@@ -72,5 +73,6 @@ class MemoryPolicy(BaseModel):
         return kind.enabled if self.memory_types is None else kind.name in self.memory_types
 
     def chosen(self, kinds: Iterable[MemoryType]) -> tuple[MemoryType, ...]:
-        """Those of these types that are looked for in the session's archives."""
-        return tuple(kind for kind in kinds if kind.extracted and self.looks_for(kind))
+        """Those of these types that are looked for in what is said in the session's archives."""
+        wanted = (kind for kind in kinds if kind.extracted and kind.name not in LEARNED)
+        return tuple(kind for kind in wanted if self.looks_for(kind))

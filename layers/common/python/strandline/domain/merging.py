@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from strandline.domain.field_value import FieldValue, joined, minus
+from strandline.domain.learning.run import bounded
 from strandline.domain.line import Line, read_lines
 from strandline.domain.link import Link, shown
 from strandline.domain.memory import Memory, after, living
@@ -61,7 +62,7 @@ def absorb(memory: Memory | None, addition: Addition, ends: Ends = ()) -> Memory
     known = there or after(memory, _begun(addition, at=min(times)))
     grown = replace(
         known,
-        values=joined((*known.values, *addition.values)),
+        values=bounded(joined((*known.values, *addition.values))),
         patches=tuple(sorted({*known.patches, *addition.patches})),
         links=tuple(sorted({*known.links, *addition.links})),
         created_at=min(known.created_at, *times),
@@ -80,11 +81,16 @@ def without(memory: Memory, addition: Addition) -> Memory | None:
         memory,
         values=minus(memory.values, addition.values),
         patches=tuple(patch for patch in memory.patches if patch not in addition.patches),
-        links=tuple(link for link in memory.links if link not in addition.links),
+        links=tuple(link for link in memory.links if link not in addition.links or _shared(memory, link)),
     )
     if not rest and not less.values and not any(text.strip() for text in own[1:]):
         return None
     return _settled(less, rest, own)
+
+
+def _shared(memory: Memory, link: Link) -> bool:
+    """Whether other runs may have made the link, too: a case and its experience stay linked while both are there."""
+    return {memory.type, link.path.split("/", 1)[0]} == {"cases", "experiences"}
 
 
 def skipped(memory: Memory, addition: Addition) -> tuple[Skipped, ...]:

@@ -2,39 +2,14 @@
 
 import re
 
-MAX_LINE = 2000
-"""Characters in a line, the bound of `Claim.text`."""
+from strandline.domain.one_line import MAX_LINE as MAX_LINE
+from strandline.domain.one_line import cut as cut
+from strandline.domain.one_line import one_line as one_line
 
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-_INVISIBLE = re.compile(
-    r"[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-_NEUTRAL = (("<!", "< !"), ("-->", "-- >"), ("--!>", "--! >"), ("](", "] ("))
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]"
 )
 _LETTER = re.compile(r"[^\W\d_]")
-
-
-def one_line(text: str, limit: int = MAX_LINE) -> str:
-    """`text` on one line of at most `limit` characters, without control or invisible characters.
-
-    Nothing in it can open or close an HTML comment or form a markdown link: a memory file keeps the
-    provenance of each line in a comment behind it. May be empty.
-    """
-    line = _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
-    for dangerous, harmless in _NEUTRAL:
-        line = line.replace(dangerous, harmless)
-    return cut(line, limit)
-
-
-def cut(text: str, limit: int) -> str:
-    """`text`, or its beginning up to the last space that leaves room for an ellipsis within `limit` characters."""
-    if len(text) <= limit:
-        return text
-    head = text[: limit - 1]
-    space = head.rfind(" ", limit // 2)
-    return head[: space if space > 0 else None].rstrip() + "…"
 
 
 def is_unspaced(text: str) -> bool:

@@ -67,6 +67,8 @@ class Settings(ModelSettings):
     extract_queue_url: str = Field(default="", alias="STRANDLINE_EXTRACT_QUEUE_URL")
     event_bus: str = Field(default="default", alias="STRANDLINE_EVENT_BUS", min_length=1)
     merge_queue_url: str = Field(default="", alias="STRANDLINE_MERGE_QUEUE_URL")
+    learn_queue_url: str = Field(default="", alias="STRANDLINE_LEARN_QUEUE_URL")
+    learning: bool = Field(default=True, alias="STRANDLINE_LEARNING")
     erase_queue_url: str = Field(default="", alias="STRANDLINE_ERASE_QUEUE_URL")
     root_key_sha256: str = Field(default="", alias="STRANDLINE_ROOT_KEY_SHA256", pattern="^([0-9a-f]{64})?$")
     jwt_issuer: str = Field(default="", alias="STRANDLINE_JWT_ISSUER")
@@ -104,6 +106,7 @@ class Settings(ModelSettings):
             part_tokens=self.model_part_tokens,
             redaction=self.redaction,
             memory_ttl_seconds=self.memory_ttl_seconds or None,
+            learning=self.learning,
         )
 
 

@@ -88,6 +88,7 @@ def ports(config: Settings) -> Ports:
         commit_queue=lambda: SqsQueue(config.commit_queue_url, trace=current_trace),
         extract_queue=lambda: SqsQueue(config.extract_queue_url, trace=current_trace),
         merge_queue=lambda: SqsQueue(config.merge_queue_url, trace=current_trace),
+        learn_queue=lambda: SqsQueue(config.learn_queue_url, trace=current_trace),
         erase_queue=lambda: SqsQueue(config.erase_queue_url, trace=current_trace),
         bus=lambda: _event_bus(config.event_bus),
         model=lambda: model,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from strandline.domain.admission import check
 from strandline.domain.candidates import Candidates, Rejected
-from strandline.domain.contracts import ExtractRequested, MergeRequested, SessionRef
+from strandline.domain.contracts import ExtractRequested, LearnRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
 from strandline.domain.extraction import Extraction, Transcript
@@ -31,6 +31,7 @@ from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
 from strandline.domain.transcribing import transcribe
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
+from strandline.pipeline.learning import cases
 from strandline.pipeline.memory_types import Pinned, pinned
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
@@ -97,7 +98,9 @@ def candidates_anew(services: Services, place: Rebuild, whose: SessionRef, numbe
     return None if body is None else Candidates.model_validate_json(body)
 
 
-def living_head(services: Services, request: ExtractRequested | MergeRequested) -> Head | None:
+def living_head(
+    services: Services, request: ExtractRequested | MergeRequested | LearnRequested
+) -> Head | None:
     """The head of the very session that a message was sent for; None when that has been deleted."""
     found = services.heads.read(head_key(request.session))
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
@@ -163,18 +166,19 @@ def _messages(services: Services, request: ExtractRequested, head: Head) -> list
 
 def _proposed(services: Services, request: ExtractRequested, head: Head) -> Candidates | None:
     """What the archive says; None when a part of it is still to be read."""
-    lines = _messages(services, request, head)
+    messages = [read_line(line) for line in _messages(services, request, head)]
     session_id = request.session.session_id
-    turns = tuple(transcribe(map(read_line, lines)))
+    turns = tuple(transcribe(messages))
     policy = MemoryPolicy.model_validate(head.memory_policy or {})
     own = pinned(services, request)
     types = policy.chosen((*REGISTRY.values(), *own.types))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
+    held = cases(services, request, policy, messages)
     extraction = _extraction(services, request, transcript)
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
-    return _versioned(check(extraction, transcript, policy, identity), own, request)
+    return _versioned(check(held.beside(extraction), transcript, policy, identity), own, request)
 
 
 def _versioned(candidates: Candidates, own: Pinned, request: ExtractRequested) -> Candidates:

@@ -2,7 +2,7 @@
 
 in             up to 10 MergeRequested of one user (the queue is FIFO, its group is the user)
 out            memory files, indexes, vectors where an embedder is configured, `memory_diff.json`, MemoryChanged, the
-               archive done, the task completed
+               archive done, the task completed; LearnRequested where there is a case
 commit point   CAS PUT per memory file, then create-once PUT of the archive's diff
 on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
                what follows it is made sure of
@@ -10,14 +10,14 @@ on crash       the message comes again: files that have absorbed the extraction 
                files were written before the crash is told from the files: what they are without this extraction. Should
                it never come again, a due marker makes the sweep bring the index in step with the files
 once           of several sessions that meet on a file a language model is asked, where one is configured
-(`settling.py`) isolation      each archive has its own diff, result and failure; a file that cannot be written holds
+(`settling.py`)
+isolation      each archive has its own diff, result and failure; a file that cannot be written holds
 back only the
                archives with lines for it
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -36,6 +36,7 @@ from strandline.domain.ranking import Document
 from strandline.domain.settlement import Settlement
 from strandline.domain.times import stamp
 from strandline.domain.transcribing import text_of
+from strandline.pipeline import learning
 from strandline.pipeline.absorbing import absorb_all
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import forget_messages, index_messages, reindex, tidy
@@ -45,12 +46,10 @@ from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
-from strandline.pipeline.outcome import complete
+from strandline.pipeline.marking import behind_the_files
+from strandline.pipeline.outcome import Told, complete
 from strandline.pipeline.settling import settle
-from strandline.ports import StoreError
-from strandline.storage.answered import answered
-from strandline.storage.due import Due
-from strandline.storage.layout import Life, User, user_of, user_ref
+from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
 
 
@@ -173,7 +172,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     for job in jobs:
         for addition in job.candidates.additions():
             additions.setdefault(addition.path, []).append((job, addition))
-    with _behind_the_files(services, owner, sorted(additions)) as known:
+    with behind_the_files(services, owner, sorted(additions)) as known:
         for path in sorted(additions):
             known.update(_write_file(services, owner, Group(path, additions[path]), began))
         if known:
@@ -183,25 +182,6 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
         tidy(services, owner, kind)
-
-
-@contextmanager
-def _behind_the_files(
-    services: Library, owner: User, paths: Sequence[str]
-) -> Iterator[dict[str, Memory | None]]:
-    """The files as they are written, for the index. A due marker makes the sweep look at all of them, should the index
-    not come so far: the request is not repeated for ever, least of all when its session is deleted meanwhile."""
-    known: dict[str, Memory | None] = {}
-    if not paths:
-        yield known
-        return
-    mark = Due(services.due_at(), "reindex", user_ref(owner), path="\n".join(paths))
-    with answered("the table did not answer; no memory was written"):
-        services.due.put(mark)
-    yield known
-    if len(known) == len(paths):  # of the others it is not known whether they have been written
-        with suppress(StoreError):
-            services.due.remove(mark)
 
 
 @dataclass(frozen=True)
@@ -253,7 +233,9 @@ def _finish(services: Library, owner: User, job: Job) -> None:
     _announce(services, job.request, record["operations"])
     uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)
     by_type = record["summary"]["by_type"]
-    if not complete(services, job.request, by_type, uri, job.candidates.usage):
+    lesson = learning.ask(services, job.request, job.candidates)
+    told = Told(uri, job.candidates.usage, lesson)
+    if not complete(services, job.request, by_type, told):
         forget_messages(services, owner, job.request.session.incarnation)
 
 

@@ -7,6 +7,7 @@ Nothing of an archive is removed: `failed.json` says why it first failed, also w
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +34,18 @@ REASON_CHARS = 500
 Request = ExtractRequested | MergeRequested
 
 
-def complete(
-    services: Services, request: Request, extracted: dict[str, int], diff_uri: str, usage: "Usage | None"
-) -> bool:
-    """The archive is done: its memories are merged. `extracted` counts the files added or updated by type; `usage` is
-    what a language model has cost.
+@dataclass(frozen=True)
+class Told:
+    """What a completed task tells of besides: where its diff is, what a language model has cost, and the task of what
+    is learnt from the archive, if anything is."""
+
+    diff_uri: str
+    usage: "Usage | None" = None
+    learn_task: str | None = None
+
+
+def complete(services: Services, request: Request, extracted: dict[str, int], told: Told) -> bool:
+    """The archive is done: its memories are merged. `extracted` counts the files added or updated by type.
 
     Answers False when its session has been deleted meanwhile.
     """
@@ -49,8 +57,9 @@ def complete(
         "session_id": request.session.session_id,
         "archive": request.archive,
         "memories_extracted": extracted,
-        "memory_diff_uri": diff_uri,
-        "tokens": _tokens(usage),
+        "memory_diff_uri": told.diff_uri,
+        "tokens": _tokens(told.usage),
+        "learn_task_id": told.learn_task,
     }
     with answered():
         services.tasks.complete(request.session, request.task_id, result)

@@ -29,13 +29,14 @@ from strandline.domain.times import parse, stamp
 from strandline.pipeline import session as sessions
 from strandline.pipeline.append import refuse_closed
 from strandline.pipeline.extract import candidates_anew, first_candidates
+from strandline.pipeline.learn import read_learned
 from strandline.pipeline.library import Library
 from strandline.pipeline.rework import Cause, Rework, Reworked, foresee, rework
 from strandline.pipeline.rollback import Conflict, RolledBack
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import Rebuild, User, shadow_path
+from strandline.storage.layout import Life, Rebuild, User, shadow_path
 from strandline.storage.once import fetch
 from strandline.storage.rebuilds import Archived, Rebuilding, task_of
 
@@ -188,15 +189,16 @@ def _merge(services: Library, owner: User, at: Rebuilding) -> Rebuilding:
         return at
     place, archive = Rebuild(owner, at.identity), at.archives[at.merged]
     stored = _stored(services, owner, archive, at.based_on)
+    lesson = read_learned(services, Life(archive.session(owner)), archive.number)
     if not at.again:
-        _absorb(services, place.memory, stored)
+        _absorb(services, place.memory, stored, lesson)
         return replace(at, merged=at.merged + 1)
     fresh = candidates_anew(services, place, archive.session(owner), archive.number)
     failed = fresh is None and fetch(services.objects, place.failed(archive.session(owner), archive.number))
     if fresh is None and not failed:
         return at
-    _absorb(services, place.base, stored)
-    _absorb(services, place.memory, fresh or stored)
+    _absorb(services, place.base, stored, lesson)
+    _absorb(services, place.memory, fresh or stored, lesson)
     return replace(at, merged=at.merged + 1, failed=at.failed + bool(failed))
 
 
@@ -208,8 +210,8 @@ def _stored(services: Library, owner: User, archive: Archived, based_on: str | N
     return found or first_candidates(services, whose, archive.number)
 
 
-def _absorb(services: Library, key: Callable[[str], str], candidates: Candidates | None) -> None:
-    for addition in candidates.additions() if candidates else ():
+def _absorb(services: Library, key: Callable[[str], str], *said: Candidates | None) -> None:
+    for addition in (each for candidates in said if candidates for each in candidates.additions()):
         services.memories.update(key(addition.path), partial(_absorbed, addition=addition))
 
 

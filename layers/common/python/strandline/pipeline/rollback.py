@@ -29,6 +29,7 @@ from strandline.domain.times import stamp
 from strandline.pipeline.commit import load_head, no_session
 from strandline.pipeline.diff import no_diff
 from strandline.pipeline.extract import candidates_anew, first_candidates
+from strandline.pipeline.learn import read_learned, unlearn
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import Guard, checked
 from strandline.pipeline.past import changed_since, revision, state_at
@@ -211,7 +212,11 @@ def _moved_to(services: Library, owner: User, path: str) -> Iterator[str]:
 
 
 def _shut(services: Library, owner: User, head: Head, number: int) -> None:
-    """An archive that is still to be merged gives nothing any more: it finds its diff there."""
+    """An archive that is still to be merged gives nothing any more: it finds its diff there. Nor does one that is still
+    to be learnt from."""
+    first = first_candidates(services, ref(head), number)
+    if first and any(file.type == "cases" for file in first.files):
+        unlearn(services, Life(ref(head)), number)
     if find_archive((*head.pending, *head.failed), number):
         life = Life(ref(head))
         now = stamp(services.clock.now())
@@ -222,7 +227,8 @@ def _shut(services: Library, owner: User, head: Head, number: int) -> None:
 def _said(services: Library, owner: User, head: Head, number: int) -> Sequence[Addition]:
     """What the archive's extraction said, as far as there is one, and what it said when it was promoted last."""
     pointer = services.rebuilds.read(owner.promoted)
-    found = [first_candidates(services, ref(head), number)]
+    life = Life(ref(head))
+    found = [first_candidates(services, ref(head), number), read_learned(services, life, number)]
     if pointer is not None:
         found.append(candidates_anew(services, Rebuild(owner, pointer.value.identity), ref(head), number))
     return [addition for candidates in found if candidates for addition in candidates.additions()]

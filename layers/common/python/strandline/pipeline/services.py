@@ -52,7 +52,8 @@ class Rules:
     A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
     after `extract_seconds`, which is less than its function has; a merge asks a
     model nothing later than `settle_seconds` after it began. A memory lives `memory_ttl_seconds` from its last
-    write, unless its own, or its session's policy, says otherwise (None: for ever).
+    write, unless its own, or its session's policy, says otherwise (None: for ever). Without `learning` no
+    conversation has cases.
     """
 
     default_policy: AutoCommitPolicy | None = None
@@ -69,6 +70,7 @@ class Rules:
     settle_seconds: float = 30
     redaction: Redaction = Redaction.REDACT
     memory_ttl_seconds: int | None = None
+    learning: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Ports:
     commit_queue: Callable[[], Queue]
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
+    learn_queue: Callable[[], Queue]
     erase_queue: Callable[[], Queue]
     bus: Callable[[], Bus]
     model: Callable[[], Model]
@@ -134,6 +137,10 @@ class Services:
     @cached_property
     def merge_queue(self) -> Queue:
         return self.ports.merge_queue()
+
+    @cached_property
+    def learn_queue(self) -> Queue:
+        return self.ports.learn_queue()
 
     @cached_property
     def erase_queue(self) -> Queue:

@@ -2,7 +2,8 @@
 
 in             the clock
 out            CommitRequested for sessions that have fallen silent (pipeline/idle.py); ExtractRequested for archives
-               whose task has stood still; EraseRequested for what was deleted; events that the bus may not have
+               whose task has stood still, LearnRequested for what is still to be learnt; EraseRequested for what was
+               deleted; events that the bus may not have
 commit point   the move or removal of a due marker
 on duplicate   everything sent is idempotent at the receiver; two sweeps at once cost requests, nothing else
 on crash       a marker is put at its new time before it is removed from the old one, so none is lost
@@ -21,6 +22,9 @@ on crash       a marker is put at its new time before it is removed from the old
              renewed          → marker moved to when it expires now; one that is gone, or stays for ever: removed
     erase    going on         → EraseRequested again, look again later
              over             → marker removed
+    learn    not learnt yet   → LearnRequested again, look again later; after too many rounds its task has failed
+             learnt           → marker removed
+             session deleted  → its task goes, marker removed
 
 It reads markers that are due, never all sessions: its cost grows with what is due.
 """
@@ -34,7 +38,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from strandline.domain.address import memory_uri
-from strandline.domain.contracts import EraseRequested, ExtractRequested
+from strandline.domain.contracts import EraseRequested, ExtractRequested, LearnRequested
 from strandline.domain.errors import FailedPrecondition, NotFound, Unavailable
 from strandline.domain.events import Happening, with_links
 from strandline.domain.expiry import expired
@@ -42,7 +46,7 @@ from strandline.domain.failure import kind_of
 from strandline.domain.memory import Memory
 from strandline.domain.session import Head, archived_by, find_archive
 from strandline.domain.times import parse, stamp
-from strandline.pipeline import outcome
+from strandline.pipeline import learning, outcome
 from strandline.pipeline.announce import tell, tell_what_is_known
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.pipeline.commit import extract_request, request_extract
@@ -250,6 +254,31 @@ def _expire(services: Library, due: Due, now: datetime) -> str | None:
     return None
 
 
+def _learn(services: Library, due: Due, _now: datetime) -> str | None:
+    """Its task has ended, or it is asked for again: what is learnt already is not learnt twice."""
+    found = services.heads.read(head_key(due.session))
+    head = found.value if found else None
+    span = services.log.find(head, due.archive) if head and not head.buried_at else None
+    if head is None or span is None or head.incarnation != due.session.incarnation:
+        services.tasks.forget(user_of(due.session), due.task_id)
+        services.due.remove(due)
+        return None
+    task = services.tasks.get(user_of(due.session), due.task_id)
+    if task is not None and task["status"] not in ("pending", "running"):
+        services.due.remove(due)
+        return None
+    request = LearnRequested(
+        session=due.session, archive=due.archive, first=span[0], last=span[1], task_id=due.task_id
+    )
+    if due.rounds >= services.rules.heal_rounds:
+        learning.failed(services, request, "no progress after repeated attempts")
+        services.due.remove(due)
+    else:
+        services.learn_queue.send(request)
+        services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))
+    return "healed"
+
+
 def _over(memory: Memory | None, *, now: str) -> None:
     """A guard that lets nothing be deleted but what has expired."""
     if memory is None or not expired(memory.expires_at, now):
@@ -278,4 +307,5 @@ _LOOKS: Mapping[str, Callable[[Library, Due, datetime], str | None]] = {
     "reindex": _reindex,
     "erase": _erase,
     "expire": _expire,
+    "learn": _learn,
 }

@@ -1,4 +1,4 @@
-"""Tasks: a commit on its way through extract and merge, as its owner sees it."""
+"""Tasks: a commit on its way through extract and merge, and what is learnt of it, as their owner sees them."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from strandline.domain.errors import FailedPrecondition, NotFound
 from strandline.domain.repeat import Repeat
 from strandline.domain.session import CANCELLED, Archive, Head, find_archive
 from strandline.domain.times import stamp
-from strandline.pipeline import outcome
+from strandline.pipeline import learning, outcome
 from strandline.pipeline.commit import extract_request, heal_marker, load_head, request_extract
 from strandline.pipeline.services import Services
 from strandline.pipeline.trigger import ask_again
@@ -96,6 +96,9 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
     if repeat and repeat.again and task["status"] not in ENDED_BADLY:
         return task
     whose = _session_of(owner, task)
+    if task["status"] in ENDED_BADLY and task["task_type"] == learning.TASK_TYPE:
+        learning.ask_again(services, learning.request_of(whose, task))
+        return get(services, owner, task_id)
     if task["status"] in ENDED_BADLY and task.get("archive", 0) is None:
         return _ask_again(services, owner, task)
     if task["status"] not in ENDED_BADLY or not whose.incarnation or "archive" not in task:

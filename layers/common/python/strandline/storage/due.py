@@ -19,18 +19,18 @@ from strandline.ports import Item, Items
 SHARDS = 8
 _FIRST, _LAST = "!", "\U0010ffff"
 
-Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle", "expire"]
+Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle", "expire", "learn"]
 
 
 @dataclass(frozen=True)
 class Due:
-    """Something to look at: a pending archive (`heal`), a commit that was asked for (`commit`), a session with live
-    messages (`idle`; `mark` is what its head calls the marker), what is left of a deleted session (`bury`), an event
-    that the bus may not have (`announce`), memories whose index entries may be behind (`reindex`; `path` names one a
-    line, of an edit just one, and `event` is what to tell of it), the erasure of a user or an account (`erase`), or a
-    memory that may have expired (`expire`; `path` names it). Of the latter four the session is empty, of an account the
-    user too. `event` is a Happening as a dict, and may name
-    who has put the marker, so that nobody removes another's. `since` is when the marker was first put."""
+    """Something to look at: a pending archive (`heal`), an archive to be learnt from (`learn`), a commit that was
+    asked for (`commit`), a session with live messages (`idle`; `mark` is what its head calls the marker), what is
+    left of a deleted session (`bury`), an event that the bus may not have (`announce`), memories whose index
+    entries may be behind (`reindex`; `path` names one a line, of an edit just one, and `event` is what to tell of
+    it), the erasure of a user or an account (`erase`), or a memory that may have expired (`expire`; `path` names
+    it). Of the latter four the session is empty, of an account the user too. `event` is a Happening as a dict, and
+    may name who has put the marker, so that nobody removes another's. `since` is when the marker was first put."""
 
     at: str
     kind: Kind

@@ -190,8 +190,8 @@ class Life:
         return f"{self.archive(number)}settled.{encode(name)}.json"
 
     def archive_file(self, number: int, name: str) -> str:
-        """`types.json`, `candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`, `done.json` or
-        `failed.json`."""
+        """`types.json`, `learning.json`, `candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`,
+        `learned.json`, `learn_diff.json`, `done.json` or `failed.json`."""
         return f"{self.archive(number)}{name}"
 
 

@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from strandline.domain.memory_types import PLANNED, REGISTRY
+from strandline.domain.memory_types import REGISTRY
 from strandline.domain.memory_types.base import MemoryType
 
 MAX_CUSTOM_TYPES = 20
 """Of one user; what is beyond, in order of names, is not looked for."""
 
 _RESERVED = frozenset(
-    {*REGISTRY, *PLANNED, "peers", "abstract", "overview", "user", "feedback", "project", "reference"}
+    {*REGISTRY, "peers", "abstract", "overview", "user", "feedback", "project", "reference"}
 )
 
 

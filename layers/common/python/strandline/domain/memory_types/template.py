@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from strandline.domain.field_value import FieldValue
+from strandline.domain.learning import experience
 from strandline.domain.line import CONTENT, DERIVED, Line
 from strandline.domain.memory_types import REGISTRY
 from strandline.domain.memory_types.base import filled, placeholders
+from strandline.domain.memory_types.experiences import EXPERIENCES
+from strandline.domain.memory_types.outcomes import OUTCOMES
 
 TEMPLATE = "_template"
 """The value that holds the template of a type which is not in the registry."""
@@ -15,8 +18,13 @@ INDEX = "_index"
 
 
 def laid_out(memory_type: str, values: Sequence[FieldValue], lines: Iterable[Line]) -> list[str]:
-    """The blocks of a body, in the template's order; lines of fields that it does not name come last."""
+    """The blocks of a body, in the template's order; lines of fields that it does not name come last. That of an
+    experience follows from its runs."""
+    if memory_type == EXPERIENCES.name:
+        return [*experience.laid_out(values), *filter(None, ["\n".join(map(str, lines))])]
     known = {value.field: value.value for value in values}
+    if not known.keys().isdisjoint(OUTCOMES):
+        known = {**dict.fromkeys(OUTCOMES, 0), **known}  # all five, also when one was taken back
     by_field: dict[str, list[Line]] = {}
     for line in lines:
         by_field.setdefault(line.field, []).append(line)

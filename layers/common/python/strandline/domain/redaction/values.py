@@ -14,7 +14,10 @@ _SECRET = Pattern(
     r"(?:.*_)?(?:secrets?|credentials?|(?:api|access|auth|account|private|encryption|signing|master|secret|shared|storage)"
     r"_?key|apikey|secret_value|secret_string|authorization|bearer)"
 )
-_TOKEN = Pattern(r"(?!.*(?:page|next|continuation|sync)_token$)(?:.*_)?(?:token|cookie|signature)")
+_TOKEN = Pattern(
+    r"(?!.*(?:page|next|continuation|sync)_token$|task_signature$)(?:.*_)?(?:token|cookie|signature)"
+)
+"""The signature of a task says of what kind it is (`domain/learning/task.py`)."""
 _SCHEMA = frozenset({"string", "object", "array", "number", "integer", "boolean", "null"})
 
 

@@ -1,0 +1,11 @@
+"""Learning from experience: what a conversation says of a task, how it was done, and what is to be remembered of that.
+
+    task        the case in a conversation: what was asked, what a good answer is, how it was judged
+    steps       the tool calls that were made for it, and how each came out
+    judging     how a run came out, and how much its lessons count
+    run         one run of a task as an experience remembers it
+    experience  an experience's text: it follows from its runs, in whatever order they were learnt
+    lesson      what one conversation adds to cases, trajectories and experiences
+
+All of it is rules: the same messages give the same bytes. They need no model, and can only tell what the log says.
+"""

@@ -1,0 +1,265 @@
+"""What one conversation adds: its case is counted, its trajectory written, its experience learns of the run.
+
+Each is an addition like those of an extraction, kept once per archive; links stand on both sides:
+
+    experience ──derived from──▶ trajectory ──belongs to──▶ case ◀──belongs to── experience
+    trajectory ──used──▶ experience that it had read
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateLink, CandidateValue
+from strandline.domain.extraction import Claim, Dropped, Proposal, Setting
+from strandline.domain.field_value import FieldValue
+from strandline.domain.learning.judging import run_of
+from strandline.domain.learning.run import FIELD, Run
+from strandline.domain.learning.steps import Step, steps_of
+from strandline.domain.learning.task import INPUT_CHARS, Message, Task, tasks_of
+from strandline.domain.line import quote_hash
+from strandline.domain.memory import Memory
+from strandline.domain.memory_types.cases import CASES
+from strandline.domain.memory_types.experiences import EXPERIENCES
+from strandline.domain.memory_types.outcomes import OUTCOMES
+from strandline.domain.memory_types.trajectories import TRAJECTORIES
+from strandline.domain.message import said_at
+from strandline.domain.names import slug
+from strandline.domain.one_line import one_line
+from strandline.domain.times import stamp
+
+MAX_STEPS = 60
+MAX_USED = 20
+BELONGS, DERIVED_FROM, USED = "belongs_to", "derived_from", "used"
+
+
+def lesson_id(incarnation: str, archive: int) -> str:
+    """The id of what an archive teaches: the same for every attempt, and not that of its extraction."""
+    return hashlib.sha256(f"{incarnation}/{archive}/learn".encode()).hexdigest()[:12]
+
+
+def case_path(name: str) -> str:
+    return f"cases/{slug(name)}.md"
+
+
+def experience_path(signature: str) -> str:
+    return f"experiences/{slug(signature)}.md"
+
+
+# ---- the case, before it is merged
+
+
+def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dropped]]:
+    """The cases that an archive holds, as an extraction proposes them, and what was to be one and is none."""
+    tasks, wrong = tasks_of(messages)
+    dropped = [
+        Dropped(reason=each.reason, memory_type="cases", seq_from=each.seq, seq_to=each.seq) for each in wrong
+    ]
+    return [_proposed(task) for task in tasks], dropped
+
+
+def _proposed(task: Task) -> Proposal:
+    seq = task.request.seq
+    quote = task.request.text[:INPUT_CHARS]
+    told = {"task_signature": task.signature, "input": task.asked, "rubric": one_line(task.given.wanted, 500)}
+    said: dict[str, Any] = {"seq_from": seq, "seq_to": seq, "quote": quote}
+    return Proposal(
+        memory_type=CASES.name,
+        fields={"name": task.name},
+        claims=(Claim(text=one_line(task.request.text, INPUT_CHARS), field="evidence", **said),),
+        settings=tuple(Setting(field=name, value=text, **said) for name, text in told.items() if text),
+    )
+
+
+# ---- the lesson, after it
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case as it is stored: only this is trained on, whatever the conversation said of it."""
+
+    path: str
+    name: str
+    signature: str
+    input: str
+
+    @staticmethod
+    def stored(path: str, memory: Memory) -> "Case":
+        known = {value.field: str(value.value) for value in memory.values}
+        signature = known.get("task_signature", memory.title)
+        return Case(path, memory.title, signature, known.get("input", signature))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which archive teaches: its session, its number, and the id of its lesson."""
+
+    session_id: str
+    archive: int
+    lesson: str
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One run of a stored case, and the experiences it had read, by path."""
+
+    place: Place
+    task: Task
+    case: Case
+    run: Run
+    used: Sequence[str] = ()
+
+    @property
+    def trajectory(self) -> str:
+        fields = {"name": self.case.name, "session": self.place.session_id}
+        return TRAJECTORIES.path(fields, at=self.said_at, extraction=self.place.lesson)
+
+    @property
+    def experience(self) -> str:
+        return experience_path(self.case.signature)
+
+    @property
+    def said_at(self) -> datetime:
+        return said_at(self.task.messages[-1])
+
+    def files(self) -> Iterator[CandidateFile]:
+        """What it adds to each file, one or more a path."""
+        yield self._trajectory()
+        yield self._experience()
+        yield self._case()
+        yield from map(self._reader, self.used[:MAX_USED])
+
+    def _cited(self, first: int, last: int, quote: str = "") -> dict[str, Any]:
+        return {"at": self._at(last), "seq_from": first, "seq_to": last, "quote": quote_hash(quote)}
+
+    def _at(self, seq: int) -> str:
+        return stamp(next(said_at(m) for m in self.task.messages if m["seq"] == seq))
+
+    def _value(self, field: str, value: str | int) -> CandidateValue:
+        where = self._cited(self.task.first, self.task.last)
+        return CandidateValue(
+            field=field, merge="sum" if isinstance(value, int) else "immutable", value=value, **where
+        )
+
+    def _counted(self, prefix: str = "") -> Iterator[CandidateValue]:
+        yield from (self._value(f"{prefix}{each}", int(each == self.run.outcome)) for each in OUTCOMES)
+
+    def _trajectory(self) -> CandidateFile:
+        judged = self.task.evaluation
+        told = {
+            "outcome": self.run.outcome,
+            "score": "" if judged is None or judged.score is None else f"{judged.score:g}",
+            "confidence": f"{self.run.confidence:.2f}",
+            "task": self.task.asked,
+        }
+        ends = [_link(BELONGS, self.case.path), _link(DERIVED_FROM, self.experience, back=True)]
+        return CandidateFile(
+            path=self.trajectory,
+            type=TRAJECTORIES.name,
+            title=f"{self.case.name}: {self.place.session_id}",
+            peer=None,
+            lines=(*self._steps(), *self._evidence()),
+            values=tuple(self._value(name, text) for name, text in told.items() if text),
+            links=(*ends, *(_link(USED, path) for path in self.used[:MAX_USED])),
+        )
+
+    def _steps(self) -> Iterator[CandidateLine]:
+        for step in steps_of(self.task.messages)[:MAX_STEPS]:
+            yield CandidateLine(
+                text=str(step), field="steps", **self._cited(step.first, step.last, str(step))
+            )
+
+    def _evidence(self) -> Iterator[CandidateLine]:
+        judged = self.task.evaluation
+        if judged is None or self.task.judged_at is None:
+            return
+        score = "" if judged.score is None else f", score {judged.score:g}"
+        verdict = f"Judged: {judged.verdict}{score}"
+        for text in (verdict, *judged.remarks):
+            where = self._cited(self.task.judged_at, self.task.judged_at, text)
+            yield CandidateLine(text=text, field="evidence", **where)
+
+    def _experience(self) -> CandidateFile:
+        run = f"{FIELD}{self.place.lesson}_{self.task.first}"
+        return CandidateFile(
+            path=self.experience,
+            type=EXPERIENCES.name,
+            title=one_line(self.case.signature, 200),
+            peer=None,
+            values=(self._value("situation", self.case.input), self._value(run, self.run.encoded())),
+            links=(_link(DERIVED_FROM, self.trajectory), _link(BELONGS, self.case.path)),
+        )
+
+    def _case(self) -> CandidateFile:
+        return CandidateFile(
+            path=self.case.path,
+            type=CASES.name,
+            title=self.case.name,
+            peer=None,
+            values=tuple(self._counted()),
+            links=(
+                _link(BELONGS, self.trajectory, back=True),
+                _link(BELONGS, self.experience, back=True),
+            ),
+        )
+
+    def _reader(self, path: str) -> CandidateFile:
+        """What its having been read adds to an experience."""
+        return CandidateFile(
+            path=path,
+            type=EXPERIENCES.name,
+            title=path.rsplit("/", 1)[-1].removesuffix(".md"),
+            peer=None,
+            values=tuple(self._counted("used_")),
+            links=(_link(USED, self.trajectory, back=True),),
+        )
+
+
+def _link(kind: str, path: str, *, back: bool = False) -> CandidateLink:
+    return CandidateLink(back=back, type=kind, path=path)
+
+
+def lesson(place: Place, task: Task, case: Case, used: Iterable[str]) -> Lesson:
+    """What a run of a stored case teaches, by the rules."""
+    steps: Sequence[Step] = steps_of(task.messages)
+    return Lesson(place, task, case, run_of(task, steps), tuple(sorted(set(used))))
+
+
+def gathered(lessons: Iterable[Lesson]) -> tuple[CandidateFile, ...]:
+    """What all lessons of an archive add, one addition a file: an archive may teach one experience several things."""
+    files: dict[str, CandidateFile] = {}
+    for file in (file for each in lessons for file in each.files()):
+        known = files.get(file.path)
+        files[file.path] = file if known is None else _both(known, file)
+    return tuple(files[path] for path in sorted(files))
+
+
+def _both(known: CandidateFile, more: CandidateFile) -> CandidateFile:
+    values: dict[str, CandidateValue] = {value.field: value for value in known.values}
+    for value in more.values:
+        values[value.field] = _sum(values.get(value.field), value)
+    return known.model_copy(
+        update={
+            "lines": tuple(dict.fromkeys((*known.lines, *more.lines))),
+            "values": tuple(values.values()),
+            "links": tuple(dict.fromkeys((*known.links, *more.links))),
+        }
+    )
+
+
+def _sum(known: CandidateValue | None, more: CandidateValue) -> CandidateValue:
+    if known is None or more.merge != "sum":
+        return known or more
+    return known.model_copy(update={"value": int(known.value) + int(more.value)})
+
+
+def is_reading(values: Sequence[FieldValue]) -> bool:
+    """Whether all that is said of a file is that it was read: that alone begins no experience."""
+    return bool(values) and all(value.field.startswith("used_") for value in values)
+
+
+def tallied(values: Mapping[str, Any], prefix: str = "") -> dict[str, int]:
+    """All five outcomes, each with how often it was counted."""
+    return {each: int(values.get(f"{prefix}{each}", 0)) for each in OUTCOMES}

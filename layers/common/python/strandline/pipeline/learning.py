@@ -1,0 +1,172 @@
+"""Learning, beside its stage (`learn.py`): which conversations hold cases, and the task of a lesson.
+
+commit point   create-once PUT of the archive's `learning.json`, where it speaks of a task: whether it is learnt from is
+               what the deployment's switch said at its first attempt, whatever it says when that is repeated
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from strandline.domain.candidates import Candidates
+from strandline.domain.contracts import ExtractRequested, LearnRequested, MergeRequested, SessionRef
+from strandline.domain.events import task_failed
+from strandline.domain.extraction import Dropped, Extraction, Proposal
+from strandline.domain.memory_policy import MemoryPolicy
+from strandline.domain.memory_types import REGISTRY
+from strandline.domain.redaction import scrub
+from strandline.domain.times import stamp
+from strandline.pipeline.announce import announce
+from strandline.pipeline.services import Services
+from strandline.ports import ConditionFailed, Item, StoreError
+from strandline.storage.answered import answered
+from strandline.storage.due import Due
+from strandline.storage.layout import Life, user_of
+from strandline.storage.once import fetch, write_once
+
+TASK_TYPE = "session_learn"
+REASON_CHARS = 500
+
+
+# ---- before the merge
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases that an archive holds, and what was to be one and is none."""
+
+    proposals: Sequence[Proposal] = ()
+    dropped: Sequence[Dropped] = ()
+
+    def beside(self, found: Extraction) -> Extraction:
+        """What was extracted, and these."""
+        return found.model_copy(
+            update={
+                "proposals": (*found.proposals, *self.proposals),
+                "dropped": (*found.dropped, *self.dropped),
+            }
+        )
+
+
+def cases(
+    services: Services,
+    request: ExtractRequested,
+    policy: MemoryPolicy,
+    messages: Sequence[Mapping[str, Any]],
+) -> Cases:
+    """Those of an archive that is to be learnt from. Raises Unavailable."""
+    wanted = policy.admits(REGISTRY["cases"], None) and any(map(_speaks_of_a_task, messages))
+    if not wanted or not _switched_on(services, request):
+        return Cases()
+    from strandline.domain.learning.lesson import case_proposals  # noqa: PLC0415 - few archives hold a case
+
+    return Cases(*case_proposals(messages))
+
+
+def _speaks_of_a_task(message: Mapping[str, Any]) -> bool:
+    metadata = message.get("metadata")
+    return isinstance(metadata, dict) and not metadata.keys().isdisjoint(("case", "evaluation"))
+
+
+def _switched_on(services: Services, request: ExtractRequested) -> bool:
+    key = Life(request.session).archive_file(request.archive, "learning.json")
+    known = fetch(services.objects, key)
+    if known is None and not request.rebuild:  # a rebuild may ask for an archive that is not made yet
+        body = json.dumps({"learning": services.rules.learning}).encode()
+        known = body if write_once(services.objects, key, body) else fetch(services.objects, key)
+    return bool(json.loads(known)["learning"]) if known else services.rules.learning
+
+
+# ---- after it
+
+
+def lesson_task(request: MergeRequested) -> str:
+    """The id of the task of an archive's lesson."""
+    return f"{request.task_id}-learn"
+
+
+def ask(services: Services, request: MergeRequested, candidates: Candidates) -> str | None:
+    """Asks for the lesson of an archive whose cases are merged; answers its task, None where there is nothing to learn.
+    The due marker comes first: it makes the sweep ask again. Raises Unavailable."""
+    if not any(file.type == "cases" for file in candidates.files):
+        return None
+    fields = {**request.model_dump(exclude={"type", "version"}), "task_id": lesson_task(request)}
+    wanted = LearnRequested.model_validate(fields)
+    with answered("a store did not answer; the memories are merged, and the request comes again"):
+        services.due.put(marker(services, wanted))
+        _note_once(services, wanted)
+        services.learn_queue.send(wanted)
+    return wanted.task_id
+
+
+def marker(services: Services, request: LearnRequested) -> Due:
+    """What makes the sweep look at a lesson, should it not have come to its end by then."""
+    return Due(services.due_at(), "learn", request.session, archive=request.archive, task_id=request.task_id)
+
+
+def ask_again(services: Services, request: LearnRequested) -> None:
+    """A lesson that has failed is asked for again. Raises Unavailable."""
+    with answered("a store did not answer; repeat the request"):
+        services.due.put(marker(services, request))
+        _note(services, request, status="pending", error=None)
+        services.learn_queue.send(request)
+
+
+def request_of(whose: SessionRef, task: Item) -> LearnRequested:
+    """What a lesson's task was opened for."""
+    return LearnRequested(session=whose, task_id=task["task_id"], **task["lesson"])
+
+
+def running(services: Services, request: LearnRequested, attempt: int) -> None:
+    """A worker has it."""
+    with suppress(StoreError):
+        _note(services, request, when={"result": None}, status="running", attempts=attempt)
+
+
+def completed(services: Services, request: LearnRequested, result: Mapping[str, Any]) -> None:
+    with answered():
+        _note(services, request, status="completed", stage="done", result=dict(result), error=None)
+
+
+def stumbled(services: Services, request: LearnRequested, reason: str) -> None:
+    """An attempt has come to nothing and will be made again."""
+    with suppress(StoreError):
+        services.tasks.stumbled(request.session, request.task_id, scrub(reason)[:REASON_CHARS])
+
+
+def failed(services: Services, request: LearnRequested, reason: str) -> None:
+    """Nothing was learnt, for good; the memories that were merged stay, and the task can be retried."""
+    cut = scrub(reason)[:REASON_CHARS]
+    with suppress(ConditionFailed), answered():
+        _note(services, request, when={"result": None}, status="failed", error=cut)
+    at = stamp(services.clock.now())
+    announce(services, task_failed(request.session, request.archive, request.task_id, stage="learn", at=at))
+
+
+def forgotten(services: Services, request: LearnRequested) -> None:
+    """Its session was deleted."""
+    with answered():
+        services.tasks.forget(user_of(request.session), request.task_id)
+
+
+def _note_once(services: Services, request: LearnRequested) -> None:
+    now = stamp(services.clock.now())
+    with suppress(ConditionFailed):
+        _note(
+            services,
+            request,
+            when={"status": None},
+            status="pending",
+            attempts=0,
+            result=None,
+            error=None,
+            created_at=now,
+        )
+
+
+def _note(services: Services, request: LearnRequested, *, when: Item | None = None, **values: Any) -> None:
+    span = {"archive": request.archive, "first": request.first, "last": request.last}
+    fields = {"task_type": TASK_TYPE, "stage": "learn", "lesson": span, **values}
+    services.tasks.note(request.session, request.task_id, when=when, **fields)

@@ -1,0 +1,381 @@
+"""Learn: a judged run of a task becomes a trajectory and part of an experience, once, whatever goes wrong."""
+
+import json
+from collections.abc import Sequence
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from strandline.domain.contracts import LearnRequested, MergeRequested
+from strandline.domain.errors import ExtractionFailed
+from strandline.domain.learning.experience import situation
+from strandline.domain.memory import Memory
+from strandline.pipeline import learning, memory, rebuild, task
+from strandline.pipeline.append import AppendRequest, run_append
+from strandline.pipeline.learn import run_learn
+from strandline.pipeline.merge import run_merge
+from strandline.pipeline.rollback import rollback_session
+from strandline.pipeline.services import Rules
+from strandline.pipeline.usage import UsageReport, run_usage
+from strandline.storage.layout import Rebuild
+from tests.pipeline.faults import FAULTS, run
+from tests.pipeline.models import Refusing
+from tests.pipeline.runs import ASKED, BAD, GOOD, learn
+from tests.pipeline.runs import run as told
+from tests.pipeline.world import ALICE, World
+
+CASE = {"name": "cancel", "task_signature": "Cancel a reservation"}
+PASSED = {"passed": True, "score": 1.0}
+MISSED = {"passed": False, "score": 0.0, "feedback": "nothing was cancelled"}
+EXPERIENCE = "experiences/cancel-a-reservation.md"
+
+
+def paths(world: World, kind: str) -> list[str]:
+    return [path for path in memory.list_memories(world.services(), ALICE, "") if path.startswith(kind)]
+
+
+def read(world: World, path: str) -> Memory:
+    return memory.read(world.services(), ALICE, path)
+
+
+def values(found: Memory) -> dict[str, Any]:
+    return {value.field: value.value for value in found.values}
+
+
+def lessons(world: World) -> list[Any]:
+    return [row for row in world.rows("TASKS#") if row["task_type"] == "session_learn"]
+
+
+def test_without_a_case_nothing_is_learnt(world: World) -> None:  # B-E1
+    learn(world, "s", told(GOOD))
+    assert paths(world, "") == []
+    (commit,) = world.rows("TASKS#")
+    assert commit["result"]["learn_task_id"] is None
+    assert world.stored("learn") == []
+
+
+def test_a_judged_run_becomes_case_trajectory_and_experience(world: World) -> None:
+    learn(world, "s", told(GOOD, case=CASE, judged=PASSED))
+
+    (trajectory,) = paths(world, "trajectories/")
+    assert paths(world, "") == ["cases/cancel.md", EXPERIENCE, trajectory]
+    assert values(read(world, trajectory)) == {
+        "outcome": "success",
+        "score": "1",
+        "confidence": "0.90",
+        "task": ASKED,
+    }
+    assert [
+        (line.text, line.source.seq_from, line.source.seq_to) for line in read(world, trajectory).lines
+    ] == [
+        ('`get_reservation` {"reservation_id": "EHGLP3"}: done', 2, 3),
+        ('`cancel_reservation` {"reservation_id": "EHGLP3"}: done', 4, 5),
+        ("Judged: success, score 1", 7, 7),
+    ]
+    body = read(world, EXPERIENCE).body
+    assert "Confidence: 0.90 (runs remembered: 1 success)" in body
+    assert "- Call `get_reservation` (reservation_id)." in body
+    assert values(read(world, "cases/cancel.md"))["success"] == 1
+
+
+def test_the_diff_and_the_task_name_what_was_learnt(world: World) -> None:
+    learn(world, "s", told(GOOD, case=CASE, judged=PASSED))
+    (key,) = world.stored("learn_diff.json")
+    diff = json.loads(world.body(key))
+    (trajectory,) = paths(world, "trajectories/")
+    prefix = "viking://user/alice/memories/"
+    assert [each["uri"] for each in diff["operations"]["adds"]] == [prefix + EXPERIENCE, prefix + trajectory]
+    assert [each["uri"] for each in diff["operations"]["updates"]] == [prefix + "cases/cancel.md"]
+    (lesson,) = lessons(world)
+    assert lesson["status"] == "completed"
+    assert lesson["result"]["learned"] == {"total": 3, "experiences": 1, "trajectories": 1, "cases": 1}
+    commit = next(row for row in world.rows("TASKS#") if row["task_type"] == "session_commit")
+    assert commit["result"]["learn_task_id"] == lesson["task_id"]
+
+
+def test_a_judged_conversation_that_names_no_case_is_one_of_its_request(world: World) -> None:
+    learn(world, "s", told(GOOD, judged=PASSED))
+    (path,) = paths(world, "cases/")
+    assert path.startswith("cases/hi-please-cancel-my-reservation-ehglp3-")
+    assert situation(read(world, path.replace("cases/", "experiences/")).values) == ASKED
+
+
+@pytest.mark.parametrize(
+    ("types", "learnt"), [(["cases"], False), (["cases", "trajectories"], False), (["experiences"], True)]
+)
+def test_experiences_bring_their_parents_and_nothing_else_does(
+    world: World, types: list[str], learnt: bool
+) -> None:  # B-E2
+    world.create("s", memory_policy={"memory_types": types})
+    learn(world, "s", told(GOOD, case=CASE, judged=PASSED))
+    kinds = {path.split("/")[0] for path in paths(world, "")}
+    assert kinds == ({"cases", "trajectories", "experiences"} if learnt else set())
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_retry_decides_as_its_first_attempt_did(first: bool) -> None:
+    world = World(Rules(learning=first), Refusing(times=1))
+    run_append(world.services(), AppendRequest(ALICE, "s", told(GOOD, case=CASE, judged=PASSED)))
+    world.commit("s")
+    with pytest.raises(ExtractionFailed):
+        world.extract_next()
+    world.rules = Rules(learning=not first)
+    world.settle()
+    assert bool(paths(world, "experiences/")) is first
+
+
+def test_only_the_stored_case_is_trained_on(world: World) -> None:  # B-E3
+    learn(world, "old", told(GOOD, case={**CASE, "input": "Cancel trip one."}, judged=PASSED))
+    other = {"name": "cancel", "task_signature": "Another kind", "input": "Cancel trip two.", "rubric": "x"}
+    learn(world, "new", told(GOOD, case=other, judged=PASSED, at="2026-06-01T07:00:00Z"))
+    assert paths(world, "experiences/") == [EXPERIENCE]
+    assert situation(read(world, EXPERIENCE).values) == "Cancel trip one."
+    assert len(paths(world, "trajectories/")) == 2
+
+
+def test_an_owner_who_has_deleted_the_case_meanwhile_is_not_trained_on_it(world: World) -> None:
+    run_append(world.services(), AppendRequest(ALICE, "s", told(GOOD, case=CASE, judged=PASSED)))
+    world.commit("s")
+    world.extract_next()
+    world.merge_next()
+    memory.delete(world.services(), ALICE, "cases/cancel.md", memory.anything)
+    world.settle()
+    assert paths(world, "") == []
+    assert [row["status"] for row in lessons(world)] == ["completed"]
+
+
+# ---- lineage
+
+
+def expect_lineage(world: World) -> None:
+    """Every link leads somewhere, and stands there too, the other way round."""
+    links = {path: set(read(world, path).links) for path in paths(world, "")}
+    assert any(links.values())
+    for path, found in links.items():
+        for link in found:
+            assert link.other_end(path) in links[link.path], (path, link)
+    for trajectory in paths(world, "trajectories/"):
+        assert {link.path.split("/")[0] for link in links[trajectory]} == {"cases", "experiences"}
+
+
+def way(world: World) -> None:
+    world.settle()
+
+
+def calm() -> World:
+    world = World()
+    _play(world)
+    return world
+
+
+def _play(world: World) -> World:
+    for name, calls, judged in (("good", GOOD, PASSED), ("bad", BAD, MISSED)):
+        run_append(world.services(), AppendRequest(ALICE, name, told(calls, case=CASE, judged=judged)))
+        world.commit(name)
+    return world
+
+
+def calls_of_the_way() -> int:
+    world = _play(World())
+    before = len(world.calls.names)
+    way(world)
+    return len(world.calls.names) - before
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_one_fault_anywhere_leaves_the_same_files_and_all_links(kind: str) -> None:  # B-E5 B-B17
+    undisturbed = _play(World())
+    way(undisturbed)
+    files = undisturbed.bodies("/memories/")
+    for at in range(calls_of_the_way()):
+        world = _play(World())
+        FAULTS[kind](world, at)
+        run(world, way)
+        run(world, World.heal)
+        assert world.bodies("/memories/") == files, f"call {at}"
+        assert {row["status"] for row in world.rows("TASKS#")} == {"completed"}, f"call {at}"
+        assert world.rows("DUE#") == [], f"call {at}"
+        expect_lineage(world)
+
+
+def _requests(world: World, kind: type[Any]) -> list[Any]:
+    queue = world.merge_queue if kind is MergeRequested else world.learn_queue
+    found = []
+    while batch := queue.receive(10):
+        for delivery in batch:
+            queue.done(delivery)
+            found.append(delivery.message)
+    return found
+
+
+THREE: Sequence[tuple[str, Any, Any, str]] = (
+    ("a", GOOD, PASSED, "2026-05-08T07:00:00Z"),
+    ("b", BAD, MISSED, "2026-05-09T07:00:00Z"),
+    ("c", [*BAD, *GOOD], PASSED, "2026-05-10T07:00:00Z"),
+)
+
+
+def _learnt_in(order: Sequence[int]) -> World:
+    world = World()
+    for name, calls, judged, at in THREE:
+        asked = f"Cancel {name}."
+        run_append(
+            world.services(),
+            AppendRequest(ALICE, name, told(calls, asked=asked, case=CASE, judged=judged, at=at)),
+        )
+        world.commit(name)
+        world.extract_next()
+    merges = _requests(world, MergeRequested)
+    for n in order:
+        assert run_merge(world.services(), [merges[n]]) == [None]
+        for request in _requests(world, LearnRequested):
+            run_learn(world.services(), request)
+            run_learn(world.services(), request)
+    return world
+
+
+def test_any_order_and_twice_gives_the_same_files() -> None:  # B-C9
+    first, *others = [_learnt_in(order).bodies("/memories/") for order in permutations(range(3))]
+    assert len(first) == 5
+    assert all(other == first for other in others)
+
+
+def test_a_rebuild_gives_the_same_files() -> None:  # B-C9
+    world = _learnt_in((2, 0, 1))
+    services = world.services()
+    begun = rebuild.begin(services, ALICE, rebuild.Wanted())
+    while rebuild.go_on(services, ALICE, begun.identity).status != "ready":
+        pass
+    place = Rebuild(ALICE, begun.identity).memories
+    shadow = {key.removeprefix(place): body for key, body in world.bodies(place).items()}
+    present = {key.removeprefix(ALICE.memories): body for key, body in world.bodies(ALICE.memories).items()}
+    assert shadow == present
+
+
+def test_a_rollback_of_a_session_takes_back_what_it_taught(world: World) -> None:
+    learn(world, "good", told(GOOD, case=CASE, judged=PASSED))
+    before = read(world, EXPERIENCE)
+    learn(world, "bad", told(BAD, case=CASE, judged=MISSED))
+    assert "Confidence: 0.60" in read(world, EXPERIENCE).body
+
+    rollback_session(world.services(), ALICE, "bad", after=0, dry_run=False)
+
+    assert read(world, EXPERIENCE).body == before.body
+    assert len(paths(world, "trajectories/")) == 1
+    assert "Runs: 1 success, 0 failure, 0 partial" in read(world, "cases/cancel.md").body
+    world.learn_queue.send(learning.request_of(_session(world, "bad"), _lesson_of(world, "bad")))
+    world.settle()
+    assert read(world, EXPERIENCE).body == before.body
+
+
+def _lesson_of(world: World, name: str) -> Any:
+    return next(row for row in lessons(world) if row["resource_id"] == name)
+
+
+def _session(world: World, name: str) -> Any:
+    from strandline.storage.log import ref
+
+    return ref(world.head(name))
+
+
+# ---- what does not come to its end
+
+
+def test_a_lost_request_is_sent_again(world: World) -> None:
+    _asked(world)
+    _requests(world, LearnRequested)
+    assert [row["status"] for row in lessons(world)] == ["pending"]
+    world.heal()
+    assert paths(world, "experiences/") == [EXPERIENCE]
+    assert [row["status"] for row in lessons(world)] == ["completed"]
+    assert world.rows("DUE#") == []
+
+
+def _asked(world: World) -> None:
+    run_append(world.services(), AppendRequest(ALICE, "s", told(GOOD, case=CASE, judged=PASSED)))
+    world.commit("s")
+    world.extract_next()
+    world.merge_next()
+
+
+def test_a_lesson_that_never_gets_on_fails_and_can_be_retried(world: World) -> None:
+    _asked(world)
+    for _ in range(10):
+        _requests(world, LearnRequested)
+        world.sweep()
+    (lesson,) = lessons(world)
+    assert (lesson["status"], lesson["error"]) == ("failed", "no progress after repeated attempts")
+    assert [e["stage"] for e in world.journal() if e["type"] == "TaskFailed"] == ["learn"]
+    assert world.rows("DUE#") == []
+
+    task.retry(world.services(), ALICE, lesson["task_id"])
+    world.settle()
+
+    assert [row["status"] for row in lessons(world)] == ["completed"]
+    assert paths(world, "experiences/") == [EXPERIENCE]
+
+
+def test_what_a_lesson_was_made_of_cannot_be_read(world: World) -> None:
+    _asked(world)
+    (key,) = world.stored("learning.json")
+    world.objects.put(key.replace("learning.json", "learned.json"), b"{")
+    world.settle()
+    (lesson,) = lessons(world)
+    assert (lesson["status"], lesson["error"]) == ("failed", "what the archive has taught cannot be read")
+    assert paths(world, "experiences/") == []
+
+
+def test_a_session_that_is_deleted_teaches_nothing_any_more(world: World) -> None:
+    _asked(world)
+    world.delete("s")
+    world.settle()
+    world.heal(40)
+    assert paths(world, "experiences/") == []
+    assert lessons(world) == []
+    assert world.stored("/archives/") == []
+
+
+# ---- use
+
+
+def test_the_outcome_of_a_run_is_counted_for_the_experience_it_had_read(world: World) -> None:
+    learn(world, "teacher", told(GOOD, case=CASE, judged=PASSED))
+    run_append(world.services(), AppendRequest(ALICE, "pupil", told(BAD, case=CASE)))
+    run_usage(world.services(), UsageReport(ALICE, "pupil", [EXPERIENCE, "cases/cancel.md"]))
+    run_append(
+        world.services(), AppendRequest(ALICE, "pupil", told([], asked="And?", judged=MISSED, ids="x"))
+    )
+    world.commit("pupil")
+    world.settle()
+    found = values(read(world, EXPERIENCE))
+    assert {name: found[name] for name in found if name.startswith("used_")} == {
+        "used_success": 0,
+        "used_failure": 1,
+        "used_partial": 0,
+        "used_unfinished": 0,
+        "used_unknown": 0,
+    }
+    expect_lineage(world)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"uri": f"viking://user/alice/memories/{EXPERIENCE}"},
+        {"path": f"/memories/{EXPERIENCE}"},
+        {"uri": EXPERIENCE},
+    ],
+)
+def test_a_tool_call_that_read_it_counts_as_use(world: World, given: dict[str, str]) -> None:
+    learn(world, "teacher", told(GOOD, case=CASE, judged=PASSED))
+    learn(world, "pupil", told([("read_experience", given, "…"), *GOOD], case=CASE, judged=PASSED))
+    assert values(read(world, EXPERIENCE))["used_success"] == 1
+    pupil = next(path for path in paths(world, "trajectories/") if "pupil" in path)
+    assert ("used", EXPERIENCE) in {(link.type, link.path) for link in read(world, pupil).links}
+
+
+def test_an_experience_that_is_not_there_cannot_have_been_used(world: World) -> None:
+    given = {"uri": "viking://user/alice/memories/experiences/none.md"}
+    learn(world, "s", told([("read_experience", given, "…")], case=CASE, judged=PASSED))
+    assert paths(world, "experiences/") == [EXPERIENCE]
