@@ -22,7 +22,7 @@ BUDGETS = {
     "merge": 190,
     "learn": 200,
     "sweep": 190,
-    "erase": 450,
+    "erase": 460,
     "api": 450,
     "mcp": 560,
 }

@@ -259,7 +259,7 @@ def test_a_rollback_of_a_session_takes_back_what_it_taught(world: World) -> None
     learn(world, "bad", told(BAD, case=CASE, judged=MISSED))
     assert "Confidence: 0.60" in read(world, EXPERIENCE).body
 
-    rollback_session(world.services(), ALICE, "bad", after=0, dry_run=False)
+    rollback_session(world.services(), ALICE, "bad", after="", dry_run=False)
 
     assert read(world, EXPERIENCE).body == before.body
     assert len(paths(world, "trajectories/")) == 1
