@@ -340,6 +340,8 @@ class BlamedLine(TypedDict, total=False):
     text: Required[str]
     source: dict[str, Any] | None
     quote: dict[str, Any] | None
+    valid_until: str | None
+    superseded_by: str | None
 
 
 class ChangedMemory(TypedDict, total=False):

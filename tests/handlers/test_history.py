@@ -46,7 +46,7 @@ def test_each_version_says_when_by_whom_and_from_where(service: Service, alice: 
         "current": False,
         "title": created["title"],
         "sha256": created["sha256"],
-        "lines": {"added": 1, "removed": 0, "own_text": True},
+        "lines": {"added": 1, "removed": 0, "ended": 0, "own_text": True},
         "sources": [{"session": "s", "archive": 1, "at": "2023-05-08T13:56:00.000Z", "seq": "2"}],
     }
     assert updated == {
@@ -58,7 +58,7 @@ def test_each_version_says_when_by_whom_and_from_where(service: Service, alice: 
         "current": False,
         "title": created["title"],
         "sha256": written["sha256"],
-        "lines": {"added": 0, "removed": 1, "own_text": True},
+        "lines": {"added": 0, "removed": 1, "ended": 0, "own_text": True},
         "sources": [],
     }
     assert deleted == {
@@ -70,7 +70,7 @@ def test_each_version_says_when_by_whom_and_from_where(service: Service, alice: 
         "current": True,
         "title": None,
         "sha256": None,
-        "lines": {"added": 0, "removed": 0, "own_text": True},
+        "lines": {"added": 0, "removed": 0, "ended": 0, "own_text": True},
         "sources": [],
     }
 

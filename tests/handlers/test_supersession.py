@@ -80,3 +80,14 @@ def test_a_memory_shows_its_fields_and_links(service: Service, alice: Client) ->
     assert shown["links"] == [
         {"type": "mentions", "back": True, "path": event, "uri": f"viking://user/alice/memories/{event}"}
     ]
+
+
+def test_blame_and_history_say_what_holds_no_more(service: Service, alice: Client) -> None:
+    moved(service, alice)
+    lines = [row for row in alice.get("/memories/profile.md/blame").result["lines"] if row["source"]]
+    assert [(row["valid_until"], row["superseded_by"]) for row in lines] == [
+        ("2024-03-06T10:00:00.000Z", "new/1#1"),
+        (None, None),
+    ]
+    counts = [row["lines"] for row in alice.get("/memories/profile.md/history").result["versions"]]
+    assert [(each["added"], each["ended"]) for each in counts] == [(1, 1), (1, 0)]

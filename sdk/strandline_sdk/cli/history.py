@@ -56,6 +56,8 @@ def _blamed(line: BlamedLine, *, quotes: bool) -> Iterator[str]:
     spot = f"{source['session_id']}/{int(source['archive'].rpartition('_')[2])}#{span}"
     status = quote.get("status", "")
     mark = "" if status == "verified" else f" ({status})"
+    if until := line.get("valid_until"):
+        mark += f" (until {until[:10]}, ended by {shown(str(line.get('superseded_by')))})"
     yield f"{source['at'][:10]}  {shown(spot, 30):<30}  {shown(line['text'])}{mark}"
     if quotes and quote.get("text"):
         yield f"{'':<42}  > {shown(quote['text'])}"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from strandline.domain.candidates import Candidates
 from strandline.domain.errors import ExtractionFailed
+from strandline.domain.line import Closing
 from strandline.domain.memory import Line, Memory, Source, extraction_id, read_lines
 from strandline.domain.message import read_line
 from strandline.domain.quotes import find_quote, read_quote
@@ -37,12 +38,14 @@ class Quote:
 
 @dataclass(frozen=True)
 class Blamed:
-    """A line of a memory's text, counted from 1. Without a source it is somebody's own."""
+    """A line of a memory's text, counted from 1. Without a source it is somebody's own. `closing` says until when it
+    held, and what ended it."""
 
     number: int
     text: str
     source: Source | None = None
     quote: Quote | None = None
+    closing: Closing | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def _blamed(archives: _Archives, memory: Memory, body: Sequence[str], after: int
             continue
         if archives.full(line.source):
             return
-        yield Blamed(number, line.text, line.source, archives.quote(line.source, memory))
+        yield Blamed(number, line.text, line.source, archives.quote(line.source, memory), line.closing)
 
 
 def _sourced(text: str) -> Line | None:

@@ -45,6 +45,14 @@ class Step:
         return _beyond(self.before.living if self.before else None, self.revision.living)
 
     @property
+    def ended(self) -> Sequence[Line]:
+        """The sourced lines that hold no more since it, in their order."""
+        before = self.before.living if self.before else None
+        held = {line for line in before.lines if line.closing is None} if before else set()
+        now = self.revision.living.lines if self.revision.living else []
+        return [line for line in now if line.closing and line in held]
+
+    @property
     def own_text_changed(self) -> bool:
         """Whether text without a source is another one."""
         return _own(self.revision.living) != _own(self.before.living if self.before else None)

@@ -9,10 +9,12 @@ from strandline.entry.results.search import Span
 
 
 class Lines(TypedDict):
-    """How many sourced lines a version brought and took, and whether text without a source changed."""
+    """How many sourced lines a version brought and took, how many hold no more since it, and whether text without a
+    source changed."""
 
     added: int
     removed: int
+    ended: int
     own_text: bool
 
 
@@ -65,12 +67,15 @@ class Quote(TypedDict):
 
 
 class BlamedLine(TypedDict):
-    """A line of the memory's content, counted from 1. Without a source it is somebody's own text."""
+    """A line of the memory's content, counted from 1. Without a source it is somebody's own text. What holds no more
+    has `valid_until`, and `superseded_by`: the session, archive and messages of what ended it, or "-" for nothing."""
 
     line: int
     text: str
     source: Span | None
     quote: Quote | None
+    valid_until: str | None
+    superseded_by: str | None
 
 
 class Blame(TypedDict):

@@ -46,6 +46,7 @@ def _step(step: Step) -> dict[str, Any]:
     counts = {
         "added": len(step.added),
         "removed": len(step.removed),
+        "ended": len(step.ended),
         "own_text": step.own_text_changed,
     }
     return {
@@ -93,6 +94,8 @@ def _blamed(line: Blamed) -> dict[str, Any]:
         "text": line.text,
         "source": _span(source) if source else None,
         "quote": _quote(source, quote) if source and quote else None,
+        "valid_until": line.closing.at if line.closing else None,
+        "superseded_by": line.closing.by if line.closing else None,
     }
 
 
