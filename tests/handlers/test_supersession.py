@@ -91,3 +91,13 @@ def test_blame_and_history_say_what_holds_no_more(service: Service, alice: Clien
     ]
     counts = [row["lines"] for row in alice.get("/memories/profile.md/history").result["versions"]]
     assert [(each["added"], each["ended"]) for each in counts] == [(1, 1), (1, 0)]
+
+
+def test_what_holds_is_found_by_how_one_asks_after_it(service: Service, alice: Client) -> None:
+    moved(service, alice)
+    say(alice, "more", "I am vegetarian.", "2024-03-07T10:00:00Z")
+    say(alice, "work", "I got a job at Siemens.", "2024-03-08T10:00:00Z")
+    service.pump()
+    assert texts(alice.find("Where do I live?"))[0] == OSLO
+    assert texts(alice.find("What food do I eat?"))[0] == "The user is vegetarian."
+    assert texts(alice.find("Which company do I work for?"))[0] == "The user got a job at Siemens."
