@@ -1,9 +1,8 @@
 """What is searched: memory lines and messages as documents of the index.
 
-A document is found by its own words, by its date and speaker and by how one asks after what it says holds (in full), and
-by the lines around it (at a lower weight, `ranking`): what was said just before often names what a line is about. On
-LoCoMo the lines around lift the evidence recall@10 of memory lines from 71.5 to 74.6 %, and of messages from 62.9 to
-74.9 %.
+A document is found in full by its own words, its date and speaker, and how one asks after what it says holds, and at a
+lower weight (`ranking`) by the lines around it: what was said just before often names what a line is about. On LoCoMo
+the lines around lift the evidence recall@10 of memory lines from 71.5 to 74.6 %, and of messages from 62.9 to 74.9 %.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
