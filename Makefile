@@ -1,4 +1,4 @@
-# One word each: setup run test check format openapi fuzz bench build deploy lock clean. CI uses the same words.
+# One word each: setup run test check frameworks format openapi fuzz bench build deploy lock clean. CI uses the same words.
 # Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
 PYTHON ?= python3
 
@@ -9,10 +9,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format openapi fuzz sim bench build deploy lock clean
+.PHONY: help setup run test check frameworks format openapi fuzz sim bench build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | format | openapi | fuzz | sim | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | frameworks | format | openapi | fuzz | sim | bench | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -21,8 +21,9 @@ setup: .venv/.editable .venv-emulator/.pinned
 .venv/.pinned: requirements-dev.txt
 .venv-emulator/.pinned: infra/local/requirements.txt
 .venv-sam/.pinned: infra/sam/requirements.txt
+.venv-frameworks/.pinned: tests/frameworks/requirements.txt
 
-.venv/.pinned .venv-emulator/.pinned .venv-sam/.pinned:
+.venv/.pinned .venv-emulator/.pinned .venv-sam/.pinned .venv-frameworks/.pinned:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(@D)
@@ -50,6 +51,13 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/cfn-lint template.yaml --regions us-east-1 $(addprefix --append-rules ,$(wildcard infra/rules))
 	$(BIN)/python -m infra.openapi
+
+# the adapters of agent frameworks, with the frameworks' own packages, against the local run
+frameworks: export PYTHONPATH := sdk
+frameworks: setup .venv-frameworks/.pinned
+	$(BIN)/mypy --cache-dir .mypy_cache/frameworks --python-executable .venv-frameworks/bin/python \
+	  --package strandline_sdk.frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks
 
 format: setup
 	$(BIN)/ruff check --fix --exit-zero --quiet .
@@ -90,7 +98,8 @@ deploy: build
 
 # ---- lock files: pinned, hashed, for every Python from 3.11 on, naming no registry host ------------------
 
-LOCKS := layers/common/requirements layers/mcp/requirements requirements-dev infra/local/requirements infra/sam/requirements
+LOCKS := layers/common/requirements layers/mcp/requirements requirements-dev infra/local/requirements infra/sam/requirements \
+  tests/frameworks/requirements
 
 lock:
 	rm -rf .venv-lock
@@ -103,6 +112,6 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-emulator .venv-sam .venv-lock .aws-sam build dist
+	rm -rf .venv .venv-emulator .venv-sam .venv-frameworks .venv-lock .aws-sam build dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

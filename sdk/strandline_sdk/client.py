@@ -3,13 +3,11 @@
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, cast
-from uuid import uuid4
 
 from strandline_sdk.connection import given, memory_path, segment, session_path
+from strandline_sdk.log import Log
 from strandline_sdk.model import (
-    Appended,
     Archive,
-    BatchAppended,
     BlamedLine,
     ChangedMemory,
     Committed,
@@ -18,14 +16,13 @@ from strandline_sdk.model import (
     FindOptions,
     Found,
     JournalEntry,
+    Lifetime,
     Memory,
-    Message,
     Rebuild,
     Revision,
     RolledBack,
     Session,
     SessionSettings,
-    StoredMessage,
     Task,
     TaskStatus,
     ToolResult,
@@ -38,8 +35,13 @@ from strandline_sdk.transport import Request
 ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
-class Client(Topics):
+class Client(Log, Topics):
     """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
+
+    def acting_user(self) -> str:
+        """As which user the service takes these requests: a user's key is always its own, whatever else is named."""
+        place = self._get("/fs/stat", uri="viking://~")["uri"]
+        return str(place).removeprefix("viking://user/")
 
     # ---- sessions --------------------------------------------------------------------------------------
 
@@ -59,30 +61,6 @@ class Client(Topics):
     def delete_session(self, session_id: str) -> Erased:
         """Removes every object of the session; its memories stay. Answers what was erased, per store."""
         return cast(Erased, self._call(Request("DELETE", session_path(session_id))))
-
-    def append(self, session_id: str, message: Message) -> Appended:
-        """Appends one message. One without an id gets one, so that a repeated request stores it once."""
-        path = session_path(session_id, "/messages")
-        return cast(Appended, self._write("POST", path, _with_id(message)))
-
-    def append_batch(self, session_id: str, messages: Sequence[Message]) -> BatchAppended:
-        """Appends 1 to 100 messages, all or none; `messages` of the answer says which were there before."""
-        body = {"messages": [_with_id(message) for message in messages]}
-        return cast(BatchAppended, self._write("POST", session_path(session_id, "/messages/batch"), body))
-
-    def messages(
-        self, session_id: str, *, after_seq: int = 0, page_size: int = 100
-    ) -> Iterator[StoredMessage]:
-        """The whole log in seq order, archived or live."""
-        path = session_path(session_id, "/messages")
-        while page := self._get(path, after_seq=after_seq, limit=page_size):
-            yield from page
-            after_seq = page[-1]["seq"]
-
-    def last_messages(self, session_id: str, count: int) -> list[StoredMessage]:
-        """The newest `count` messages (at most 1,000) in seq order."""
-        path = session_path(session_id, "/messages")
-        return cast(list[StoredMessage], self._get(path, order="desc", limit=count)[::-1])
 
     def commit(self, session_id: str, *, keep_recent_count: int = 0) -> Committed:
         """Archives the live messages but the newest `keep_recent_count`, and starts their extraction."""
@@ -184,10 +162,17 @@ class Client(Topics):
     # ---- memories --------------------------------------------------------------------------------------
 
     def memories(
-        self, prefix: str | None = None, *, memory_type: str | None = None, as_of: str | None = None
+        self,
+        prefix: str | None = None,
+        *,
+        memory_type: str | None = None,
+        as_of: str | None = None,
+        full: bool = False,
     ) -> Iterator[Memory]:
-        """The memories, all or those under a path prefix or of a type, without content; `as_of`: those of that time."""
-        return self._pages("/memories", prefix=prefix, type=memory_type, as_of=as_of)
+        """The memories, all or those under a path prefix or of a type; `as_of`: those of that time; `full`: with what
+        each of them says."""
+        view = "full" if full else None
+        return self._pages("/memories", prefix=prefix, type=memory_type, as_of=as_of, view=view)
 
     def memory(self, path: str, *, as_of: str | None = None, version: int | None = None) -> Memory:
         """One memory: its markdown without front matter as `content`, and what the front matter says as fields. As it
@@ -199,11 +184,18 @@ class Client(Topics):
         return cast(str, self._get("/content/read", uri=uri))
 
     def put_memory(
-        self, path: str, content: str, *, if_match: str | None = None, new: bool = False
+        self,
+        path: str,
+        content: str,
+        *,
+        if_match: str | None = None,
+        new: bool = False,
+        **lifetime: Unpack[Lifetime],
     ) -> Memory:
         """Writes a memory. `if_match` (a sha256) or `new` make it fail with FAILED_PRECONDITION on another state."""
         headers = {"If-Match": f'"{if_match}"'} if if_match else {"If-None-Match": "*"} if new else {}
-        return cast(Memory, self._write("PUT", memory_path(path), {"content": content}, headers))
+        body = {"content": content, **lifetime}
+        return cast(Memory, self._write("PUT", memory_path(path), body, headers))
 
     def delete_memory(self, path: str) -> None:
         """Deletes a memory; its history stays in the bucket's versions."""
@@ -282,7 +274,3 @@ class Client(Topics):
         while page := self._get("/journal", after=after, limit=page_size):
             yield from page
             after = page[-1]["id"]
-
-
-def _with_id(message: Message) -> Message:
-    return message if message.get("id") else {**message, "id": str(uuid4())}

@@ -21,6 +21,11 @@ class ApiError(Exception):
     request_id: str | None = None
     retry_after: float | None = None
 
+    @property
+    def overtaken(self) -> bool:
+        """Whether an append came behind others than it expected: it is for the caller to look again."""
+        return "last_seq" in self.details
+
     def __str__(self) -> str:
         request = f" (request {self.request_id})" if self.request_id else ""
         return f"{self.code}: {'; '.join((self.message, *self._more()))}{request}"

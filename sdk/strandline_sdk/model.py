@@ -85,6 +85,7 @@ class Session(TypedDict, total=False):
     auto_commit_last_error: str | None
     auto_commit_last_error_at: str | None
     memory_policy: dict[str, Any] | None
+    metadata: dict[str, Any]
     archives: dict[str, int]
 
 
@@ -211,6 +212,14 @@ class Memory(TypedDict, total=False):
     sources: list[dict[str, Any]]
 
 
+class Lifetime(TypedDict, total=False):
+    """A memory expires `ttl_seconds` after each write, or at `expires_at`; None takes an expiry away. With neither it
+    keeps the one it has."""
+
+    ttl_seconds: int | None
+    expires_at: str | None
+
+
 class TopicFields(TypedDict, total=False):
     """What a topic says besides its text. `memory_type` is user, feedback, project or reference; it expires
     `ttl_seconds` after each write, or at `expires_at`."""
@@ -261,9 +270,10 @@ class ToolOutput(TypedDict):
 
 
 class FindOptions(TypedDict, total=False):
-    """What narrows a search. `context_type` "message" searches raw messages; an option of None is left out."""
+    """What narrows a search. `context_type` "message" searches raw messages, `read_content` puts whole memories beside
+    their lines; an option of None is left out."""
 
-    target_uri: str | None
+    target_uri: str | list[str] | None
     limit: int | None
     score_threshold: float | None
     filter: dict[str, Any] | None
@@ -272,17 +282,20 @@ class FindOptions(TypedDict, total=False):
     session_id: str | None
     context_type: str | None
     as_of: str | None
+    read_content: bool | None
     explain: bool | None
 
 
 class Hit(TypedDict, total=False):
-    """A found memory (`sources`, `category`) or message (`session_id`, `seq`, `role`, `peer_id`)."""
+    """A found memory (`sources`, `category`; `content` where asked for) or message (`session_id`, `seq`, `role`,
+    `peer_id`)."""
 
     uri: Required[str]
     context_type: Required[str]
     score: Required[float]
     abstract: Required[str]
     category: str
+    content: str
     sources: list[dict[str, Any]]
     session_id: str
     message_id: str

@@ -68,10 +68,14 @@ class Transport:
             try:
                 return self._once(request)
             except ApiError as error:
-                if not error.retryable or (error.retry_after or 0) > self.retry.longest_pause:
+                if not self._worth_repeating(error):
                     raise
                 self.sleep((error.retry_after or 0) + random.SystemRandom().uniform(0, bound))
         return self._once(request)
+
+    def _worth_repeating(self, error: ApiError) -> bool:
+        waits = (error.retry_after or 0) <= self.retry.longest_pause
+        return error.retryable and waits and not error.overtaken
 
     def _once(self, request: Request) -> dict[str, Any]:
         try:

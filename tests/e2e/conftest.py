@@ -22,6 +22,8 @@ READY_SECONDS = 20
 class LocalRun:
     """`python -m infra.local`: to be started, asked over HTTP, stopped, killed and started again."""
 
+    python = sys.executable
+
     def __init__(self, data: Path, **settings: str) -> None:
         self.data = data
         self.port = free_port()
@@ -35,7 +37,7 @@ class LocalRun:
         started = time.monotonic()
         with (self.data / "output.txt").open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "infra.local"],
+                [self.python, "-m", "infra.local"],
                 cwd=ROOT,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
