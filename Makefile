@@ -53,7 +53,6 @@ check: setup
 	$(BIN)/python -m infra.openapi
 
 # the adapters of agent frameworks, with the frameworks' own packages, against the local run
-frameworks: export PYTHONPATH := sdk
 frameworks: setup .venv-frameworks/.pinned
 	$(BIN)/mypy --cache-dir .mypy_cache/frameworks --python-executable .venv-frameworks/bin/python \
 	  --package strandline_sdk.frameworks
