@@ -11,8 +11,8 @@ from strandline_sdk import ApiError, Client
 
 pytest.importorskip("langgraph", reason="`make frameworks` has the frameworks' packages")
 
-from langgraph.graph import END, START, StateGraph  # noqa: E402
-from langgraph.store.base import (  # noqa: E402
+from langgraph.graph import END, START, StateGraph
+from langgraph.store.base import (
     BaseStore,
     GetOp,
     InvalidNamespaceError,
@@ -21,9 +21,9 @@ from langgraph.store.base import (  # noqa: E402
     PutOp,
     SearchOp,
 )
-from langgraph.store.memory import InMemoryStore  # noqa: E402
+from langgraph.store.memory import InMemoryStore
 
-from strandline_sdk.frameworks.langgraph import StrandlineStore  # noqa: E402
+from strandline_sdk.frameworks.langgraph import StrandlineStore
 
 VALUE: dict[str, Any] = {
     "food": "pizza",
@@ -96,17 +96,44 @@ def test_what_is_deleted_or_never_was_is_none(store: StrandlineStore) -> None:
     assert keys(store.search(("a",))) == ["k"]
 
 
-NAMES = ["a/b", "a%2Fb", "a%252Fb", "~", "~a~2f~b", "..", ".", "A", "a", "用户", "用户/甲", "x" * 300, "x" * 301]
-NAMES += [" ", "\n", "\x07", "a+b", "a!b", "é", "e\u0301", "sessions", "tool-results", "index", "state.md", "x](y):z"]
+NAMES = [
+    "a/b",
+    "a%2Fb",
+    "a%252Fb",
+    "~",
+    "~a~2f~b",
+    "..",
+    ".",
+    "A",
+    "a",
+    "用户",
+    "用户/甲",
+    "x" * 300,
+    "x" * 301,
+]
+NAMES += [
+    " ",
+    "\n",
+    "\x07",
+    "a+b",
+    "a!b",
+    "é",
+    "e\u0301",
+    "sessions",
+    "tool-results",
+    "index",
+    "state.md",
+    "x](y):z",
+]
 NAMES += ["550e8400-e29b-41d4-a716-446655440000", "*", "ana@example.com", "\U0001f30a" * 40, ""]
 
 
 def test_keys_of_any_text_are_apart(store: StrandlineStore) -> None:
     for name in NAMES:
         store.put(("keys",), name, {"of": name})
-    assert [found and (found.key, found.value) for found in (store.get(("keys",), name) for name in NAMES)] == [
-        (name, {"of": name}) for name in NAMES
-    ]
+    assert [
+        found and (found.key, found.value) for found in (store.get(("keys",), name) for name in NAMES)
+    ] == [(name, {"of": name}) for name in NAMES]
     assert sorted(keys(store.search(("keys",), limit=1000))) == sorted(NAMES)
 
 
@@ -116,7 +143,9 @@ def test_labels_of_any_text_are_apart(store: StrandlineStore) -> None:
         store.put(("spaces", label), "k", {"of": label})
         store.put(("spaces", label, "sessions", "tool-results"), "k", {"below": label})
     for label in labels:
-        assert [item.value for item in store.search(("spaces", label), filter={"of": label})] == [{"of": label}]
+        assert [item.value for item in store.search(("spaces", label), filter={"of": label})] == [
+            {"of": label}
+        ]
     expected = sorted([("spaces", label) for label in labels])
     assert store.list_namespaces(prefix=("spaces",), max_depth=2) == expected
     assert len(store.list_namespaces(prefix=("spaces",), suffix=("sessions", "tool-results"))) == len(labels)
@@ -219,7 +248,9 @@ def test_filters_find_what_the_frameworks_own_store_finds(store: StrandlineStore
         store.put(namespace, key, value)
         own.put(namespace, key, value)
     for prefix in ((), ("docs",), ("docs", "old"), ("doc",)):
-        assert sorted(keys(store.search(prefix, filter=wanted))) == sorted(keys(own.search(prefix, filter=wanted)))
+        assert sorted(keys(store.search(prefix, filter=wanted))) == sorted(
+            keys(own.search(prefix, filter=wanted))
+        )
 
 
 def test_numbers_are_compared_only_with_numbers(store: StrandlineStore) -> None:
@@ -243,14 +274,19 @@ def test_a_query_finds_the_best_first(store: StrandlineStore) -> None:
         store.put(("notes", "ana"), f"other-{n}", {"text": f"number {n} has nothing to do with it"})
     store.put(("notes", "ana"), "boat", {"text": "The sailing boat is green.", "kind": "thing"})
     store.put(("notes", "bob"), "boat", {"text": "Another boat, a boat of Bob's.", "kind": "thing"})
-    store.put(("notes", "ana"), "lake", {"text": "The lake has a boat house and much water.", "kind": "place"})
+    store.put(
+        ("notes", "ana"), "lake", {"text": "The lake has a boat house and much water.", "kind": "place"}
+    )
     found = store.search(("notes", "ana"), query="green sailing boat")
     assert keys(found) == ["boat", "lake"]
     assert (found[0].value["text"], found[0].namespace) == ("The sailing boat is green.", ("notes", "ana"))
     assert found[0].score > found[1].score > 0
     assert keys(store.search(("notes", "ana"), query="boat", filter={"kind": "place"})) == ["lake"]
     assert keys(store.search(("notes", "ana"), query="green sailing boat", offset=1)) == ["lake"]
-    assert {item.namespace for item in store.search(("notes",), query="boat")} == {("notes", "ana"), ("notes", "bob")}
+    assert {item.namespace for item in store.search(("notes",), query="boat")} == {
+        ("notes", "ana"),
+        ("notes", "bob"),
+    }
     assert store.search(("notes", "cid"), query="boat") == []
 
 

@@ -55,7 +55,10 @@ ITEMS: list[Any] = [
     {
         "type": "function_call_output",
         "call_id": "call_2",
-        "output": [{"type": "input_text", "text": "two"}, {"type": "input_image", "image_url": "https://x/y.png"}],
+        "output": [
+            {"type": "input_text", "text": "two"},
+            {"type": "input_image", "image_url": "https://x/y.png"},
+        ],
     },
     {
         "type": "web_search_call",
@@ -197,7 +200,22 @@ def test_equal_items_and_equal_ids_are_items_of_their_own(client: Client) -> Non
     assert len(run(session.get_items())) == 4
 
 
-NAMES = ["a/b", "a%2Fb", "a?b", "~a~2f~b", "..", "", "用户/甲", "用户", "A", "a", "x" * 300, "x" * 301, "\n", "a:b#c"]
+NAMES = [
+    "a/b",
+    "a%2Fb",
+    "a?b",
+    "~a~2f~b",
+    "..",
+    "",
+    "用户/甲",
+    "用户",
+    "A",
+    "a",
+    "x" * 300,
+    "x" * 301,
+    "\n",
+    "a:b#c",
+]
 
 
 def test_sessions_of_any_name_are_apart(client: Client) -> None:
@@ -228,7 +246,9 @@ def test_memories_are_made_of_it(client: Client) -> None:
     task = client.commit("chat")["task_id"]
     assert task
     client.wait_for_task(task, timeout=60)
-    assert [hit["uri"].rpartition("/")[2] for hit in client.find("Oslo", limit=1)["memories"]] == ["profile.md"]
+    assert [hit["uri"].rpartition("/")[2] for hit in client.find("Oslo", limit=1)["memories"]] == [
+        "profile.md"
+    ]
 
 
 class Script(Model):
@@ -248,15 +268,22 @@ class Script(Model):
 
 def says(name: str, text: str) -> Any:
     part = ResponseOutputText(type="output_text", text=text, annotations=[])
-    return ResponseOutputMessage(id=name, type="message", role="assistant", status="completed", content=[part])
+    return ResponseOutputMessage(
+        id=name, type="message", role="assistant", status="completed", content=[part]
+    )
 
 
 SCRIPT = (
     [
         ResponseReasoningItem(
-            id="rs", type="reasoning", summary=[Summary(text="hm", type="summary_text")], encrypted_content="gAAB"
+            id="rs",
+            type="reasoning",
+            summary=[Summary(text="hm", type="summary_text")],
+            encrypted_content="gAAB",
         ),
-        ResponseFunctionToolCall(type="function_call", call_id="c1", name="boats", arguments='{"colour": "green"}'),
+        ResponseFunctionToolCall(
+            type="function_call", call_id="c1", name="boats", arguments='{"colour": "green"}'
+        ),
     ],
     [says("m1", "There is one.")],
     [says("m2", "You asked for green boats.")],

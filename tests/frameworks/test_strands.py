@@ -131,7 +131,13 @@ def test_an_agent_is_as_it_was_last_written(repository: StrandlineRepository) ->
     repository.update_agent("chat", later)
     found = repository.read_agent("chat", "a")
     assert found is not None
-    assert found.state == {"seen": 1, "rate": 1.0, "none": None, "deep": {"list": [1, {"x": True}]}, "raw": b"\x00\xff"}
+    assert found.state == {
+        "seen": 1,
+        "rate": 1.0,
+        "none": None,
+        "deep": {"list": [1, {"x": True}]},
+        "raw": b"\x00\xff",
+    }
     assert (type(found.state["seen"]), type(found.state["rate"])) == (int, float)
     assert found.created_at == before.created_at
     assert repository.read_agent("chat", "c") is None
@@ -170,8 +176,20 @@ def test_what_was_said_is_what_the_messages_say(repository: StrandlineRepository
         (
             "tool",
             [
-                {"type": "tool", "tool_id": "t1", "tool_name": "", "tool_output": '{"mm": 2}', "tool_status": "completed"},
-                {"type": "tool", "tool_id": "t2", "tool_name": "", "tool_output": "no wind", "tool_status": "error"},
+                {
+                    "type": "tool",
+                    "tool_id": "t1",
+                    "tool_name": "",
+                    "tool_output": '{"mm": 2}',
+                    "tool_status": "completed",
+                },
+                {
+                    "type": "tool",
+                    "tool_id": "t2",
+                    "tool_name": "",
+                    "tool_output": "no wind",
+                    "tool_status": "error",
+                },
             ],
         ),
         ("user", [{"type": "text", "text": "[image]"}]),
@@ -211,7 +229,10 @@ def test_two_processes_lose_nothing_of_each_other(repository: StrandlineReposito
     other = StrandlineRepository(client)
     put(repository, *said("one says this"))
     put(other, *said("the other this, with the same number"))
-    assert texts(other.list_messages("chat", "a")) == ["one says this", "the other this, with the same number"]
+    assert texts(other.list_messages("chat", "a")) == [
+        "one says this",
+        "the other this, with the same number",
+    ]
 
 
 def test_a_view_of_some_messages_is_never_written_back(repository: StrandlineRepository) -> None:
@@ -310,7 +331,12 @@ def test_an_agent_goes_on_as_with_the_frameworks_own_files(client: Client, tmp_p
     (turns, restored), messages, asked = talked(ours, ours)
     assert ((turns, restored), messages, asked) == talked(theirs, theirs)
     assert turns == 1
-    assert [m["content"][0].get("text") for m in restored] == ["Any green boats?", None, None, "There is one."]
+    assert [m["content"][0].get("text") for m in restored] == [
+        "Any green boats?",
+        None,
+        None,
+        "There is one.",
+    ]
     assert restored[2]["content"][0]["toolResult"]["content"] == [{"text": "one green boat"}]
     assert [role for role, _ in asked[0]] == ["user", "assistant", "user", "assistant", "user"]
 
@@ -318,7 +344,9 @@ def test_an_agent_goes_on_as_with_the_frameworks_own_files(client: Client, tmp_p
 def test_a_window_is_kept_and_the_log_whole(client: Client) -> None:
     def ours() -> Any:
         manager = RepositorySessionManager("chat", StrandlineRepository(client))
-        return agent(manager, "a1", "a2", conversation_manager=SlidingWindowConversationManager(window_size=2))
+        return agent(
+            manager, "a1", "a2", conversation_manager=SlidingWindowConversationManager(window_size=2)
+        )
 
     first = ours()
     first("q1")

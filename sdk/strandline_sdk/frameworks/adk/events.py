@@ -14,6 +14,7 @@ from strandline_sdk.model import Message, Part, Role, StoredMessage
 
 KEY = "adk"
 APP, USER, TEMP = "app:", "user:", "temp:"
+_SAID = {"text": None, "executable_code": "code", "code_execution_result": "output"}
 State = dict[str, Any]
 
 
@@ -23,9 +24,10 @@ def said_by(event: Event) -> Message:
     whole = event.model_dump(mode="json", exclude_none=True)
     whole["actions"]["state_delta"] = lasting(whole["actions"].get("state_delta", {}))
     identity = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
-    if "content" in whole:
-        whole["content"] = sealed(whole["content"])
-    said: Message = message(_role(event), _parts(event), {KEY: {"event": whole}})
+    content = whole.get("content", {})
+    if content:
+        whole["content"] = sealed(content)
+    said = message(_role(event), _parts(content), {KEY: {"event": whole}})
     said["id"] = identity
     said["created_at"] = datetime.fromtimestamp(event.timestamp, UTC).isoformat(timespec="milliseconds")
     return said
@@ -81,29 +83,28 @@ def _role(event: Event) -> Role:
     return "user" if event.author == "user" else "assistant"
 
 
-def _parts(event: Event) -> Iterator[Part]:
-    for part in (event.content and event.content.parts) or []:
-        if asked := part.function_call:
-            yield call(asked.id or asked.name, asked.name, asked.args)
-        elif answer := part.function_response:
-            yield result(answer.id or answer.name, answer.name, _output(answer.response))
-        elif not part.thought and (text := _text(part)):
+def _parts(content: Mapping[str, Any]) -> Iterator[Part]:
+    """What the parts of a content say, as JSON: the objects that tools answer are text there."""
+    for part in content.get("parts") or ():
+        if asked := part.get("function_call"):
+            yield call(asked.get("id") or asked.get("name"), asked.get("name"), asked.get("args"))
+        elif answer := part.get("function_response"):
+            name = answer.get("name")
+            yield result(answer.get("id") or name, name, _output(answer.get("response") or {}))
+        elif not part.get("thought") and (text := _text(part)):
             yield {"type": "text", "text": text}
 
 
-def _output(response: Mapping[str, Any] | None) -> Any:
+def _output(response: Mapping[str, Any]) -> Any:
     """What a tool said; ADK puts what is no object under `result`."""
-    said = response or {}
-    return said["result"] if said.keys() == {"result"} else said
+    return response["result"] if response.keys() == {"result"} else response
 
 
-def _text(part: types.Part) -> str:
+def _text(part: Mapping[str, Any]) -> str:
     """A part's text, or a mark of what is no text."""
-    if part.text is not None:
-        return part.text
-    if part.executable_code:
-        return part.executable_code.code or ""
-    if part.code_execution_result:
-        return part.code_execution_result.output or ""
-    data = part.inline_data or part.file_data
-    return f"[{data.mime_type or 'data'}]" if data else ""
+    for kind, field in _SAID.items():
+        if part.get(kind):
+            said = part[kind].get(field) if field else part[kind]
+            return str(said or "")
+    data = part.get("inline_data") or part.get("file_data")
+    return f"[{data.get('mime_type') or 'data'}]" if data else ""
