@@ -54,3 +54,9 @@ def connect(served: LocalRun) -> Iterator[Callable[..., Client]]:
 def client(connect: Callable[..., Client]) -> Client:
     """A client of a user of this test's own."""
     return connect(account="acme", user=f"user-{uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def root(connect: Callable[..., Client]) -> Client:
+    """A root key, and an account of this test's own."""
+    return connect(account=f"acct-{uuid4().hex[:12]}", user="nobody")

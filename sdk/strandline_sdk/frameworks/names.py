@@ -29,6 +29,8 @@ def legible(name: str, *, ascii_only: bool = False) -> str:
         c if (c.isalnum() or c in _PLAIN) and (c.isascii() or not ascii_only) else f"~{ord(c):x}~"
         for c in name
     )
+    if spelled in (".", ".."):
+        spelled = spelled.replace(".", "~2e~")
     if len(spelled.encode()) <= LONG and spelled:
         return spelled
     return f"{spelled[: LONG // 4]}+{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"

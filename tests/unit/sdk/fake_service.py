@@ -133,6 +133,10 @@ class FakeService(httpx.BaseTransport):
 
     def _append(self, request: httpx.Request, session_id: str) -> Answer:
         message = json.loads(request.content)
+        expected = message.pop("expected_last_seq", None)
+        found = self.sessions.get(self._key(request, session_id), Session())
+        if expected is not None and expected != len(found.messages):
+            return refusal(409, "ABORTED", "not there", {"last_seq": len(found.messages)})
         _, document = self._store(request, session_id, [message])
         receipt = document["result"]["messages"][0]
         return ok({**document["result"], "message_id": receipt["id"], "seq": receipt["seq"]})
@@ -169,7 +173,8 @@ class FakeService(httpx.BaseTransport):
             return refusal(404, "NOT_FOUND", "no such session")
         params = request.url.params
         after, limit = int(params.get("after_seq", 0)), int(params["limit"])
-        log = self.sessions[self._key(request, session_id)].messages[after:]
+        before = int(params["before_seq"]) - 1 if "before_seq" in params else None
+        log = self.sessions[self._key(request, session_id)].messages[after:before]
         return ok((log[::-1] if params.get("order") == "desc" else log)[:limit])
 
     def _journal(self, request: httpx.Request) -> Answer:
@@ -271,6 +276,10 @@ class FakeService(httpx.BaseTransport):
             self.memories.append({**MEMORY, "path": path, **json.loads(request.content)})
         return ok({"path": path, "sha256": MEMORY["sha256"]})
 
+    def _stat(self, request: httpx.Request) -> Answer:
+        user = self._key(request, "")[0]
+        return ok({"uri": request.url.params["uri"].replace("~", f"user/{user}")})
+
     def _matches(self, request: httpx.Request, found: dict[str, Any] | None) -> bool:
         if "If-None-Match" in request.headers:
             return found is None
@@ -337,6 +346,7 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("POST", "/sessions/([^/]+)/rollback", FakeService._rollback),
     ("GET", "/memories/(.+)", FakeService._memory),
     ("GET", "/content/read", FakeService._file),
+    ("GET", "/fs/stat", FakeService._stat),
     ("PUT", "/memories/(.+)", FakeService._memory),
     ("DELETE", "/memories/(.+)", FakeService._memory),
     ("POST", "/search/find", FakeService._find),

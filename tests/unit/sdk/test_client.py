@@ -47,6 +47,43 @@ def test_the_log_is_read_to_its_end(client: Client) -> None:
     assert [message["seq"] for message in client.messages("a", after_seq=5)] == [6, 7]
 
 
+def test_the_log_is_read_backwards_to_its_beginning(client: Client, service: FakeService) -> None:
+    client.append_batch("a", [{"role": "user", "content": str(n)} for n in range(7)])
+    service.requests.clear()
+    assert [message["content"] for message in client.newest_messages("a", page_size=3)] == list("6543210")
+    assert len(service.requests) == 3
+    newest = client.newest_messages("a", page_size=3)
+    assert [next(newest)["seq"], next(newest)["seq"]] == [7, 6]
+    assert len(service.requests) == 4
+
+
+def test_an_append_that_was_overtaken_is_for_the_caller_to_repeat(
+    client: Client, service: FakeService, pauses: list[float]
+) -> None:
+    client.append("a", {"role": "user", "content": "x"}, expected_last_seq=0)
+    with pytest.raises(ApiError, match="ABORTED") as caught:
+        client.append("a", {"role": "user", "content": "y"}, expected_last_seq=0)
+    assert (caught.value.overtaken, caught.value.details) == (True, {"last_seq": 1})
+    assert (len(service.requests), pauses) == (2, [])
+    assert client.append("a", {"role": "user", "content": "y"}, expected_last_seq=1)["seq"] == 2
+
+
+def test_as_whom_the_service_takes_it(client: Client) -> None:
+    assert client.acting_user() == "self"
+    assert client.acting_for("ann").acting_user() == "ann"
+
+
+def test_a_lifetime_is_sent_as_it_is_given(client: Client, service: FakeService) -> None:
+    client.put_memory("a.md", "x", ttl_seconds=60)
+    client.put_memory("a.md", "x", ttl_seconds=None)
+    client.put_memory("a.md", "x")
+    assert [body(request) for request in service.requests] == [
+        {"content": "x", "ttl_seconds": 60},
+        {"content": "x", "ttl_seconds": None},
+        {"content": "x"},
+    ]
+
+
 def test_the_newest_messages_are_read_in_order(client: Client, service: FakeService) -> None:
     client.append_batch("a", [{"role": "user", "content": str(n)} for n in range(7)])
     service.requests.clear()

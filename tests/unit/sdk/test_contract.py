@@ -23,6 +23,7 @@ MESSAGE: Any = {
 TO_COME = ("/journal", "/tool-results")
 CALLS: dict[str, Callable[[Client], object]] = {
     "create_session": lambda c: c.create_session("a", auto_commit_policy=None, memory_policy=None, metadata={}),
+    "acting_user": lambda c: c.acting_user(),
     "session": lambda c: c.session("a"),
     "sessions": lambda c: list(c.sessions()),
     "delete_session": lambda c: c.delete_session("a"),
@@ -43,7 +44,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "task": lambda c: c.task("t"),
     "retry_task": lambda c: c.retry_task("t"),
     "cancel_task": lambda c: c.cancel_task("t"),
-    "memories": lambda c: list(c.memories("p", memory_type="events", as_of="2026-01-01T00:00:00Z")),
+    "memories": lambda c: list(c.memories("p", memory_type="events", as_of="2026-01-01T00:00:00Z", full=True)),
     "memory": lambda c: c.memory("a/b.md", as_of="2026-01-01T00:00:00Z", version=1),
     "memory_history": lambda c: list(c.memory_history("a/b.md")),
     "memory_blame": lambda c: list(c.memory_blame("a/b.md")),
@@ -56,7 +57,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "rollback_session": lambda c: c.rollback_session("a", dry_run=True),
     "rollback_since": lambda c: c.rollback_since("2026-01-01T00:00:00Z", dry_run=True),
     "memory_file": lambda c: c.memory_file("viking://x"),
-    "put_memory": lambda c: c.put_memory("a/b.md", "x"),
+    "put_memory": lambda c: c.put_memory("a/b.md", "x", ttl_seconds=60, expires_at=None),
     "save_topic": lambda c: c.save_topic("a", "x", name="n", description="d", memory_type="user", summary="s"),
     "remember": lambda c: c.remember("x", ttl_seconds=60),
     "topics": lambda c: c.topics(),
@@ -65,7 +66,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "delete_memory": lambda c: c.delete_memory("a/b.md"),
     "find": lambda c: c.find(
         "x", target_uri="viking://x", limit=3, score_threshold=0.1, filter={}, since="1d", until="1d",
-        session_id="a", context_type="message", explain=True,
+        session_id="a", context_type="message", explain=True, read_content=True,
     ),
     "journal": lambda c: list(c.journal(after="1")),
     "health": lambda c: c.health(),
@@ -78,8 +79,8 @@ def asked(call: Callable[[Client], object]) -> httpx.Request:
 
     def answer(request: httpx.Request) -> httpx.Response:
         found.append(request)
-        one = {"versions": [], "lines": [], "changed": [], "conflicts": []}
-        pages = ("/history", "/blame", "/rollback", "/promote")
+        one = {"versions": [], "lines": [], "changed": [], "conflicts": [], "uri": ""}
+        pages = ("/history", "/blame", "/rollback", "/promote", "/fs/stat")
         result = one if request.url.path.endswith(pages) else []
         return httpx.Response(200, json={"status": "ok", "result": result})
 
