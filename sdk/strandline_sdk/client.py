@@ -21,6 +21,7 @@ from strandline_sdk.model import (
     Rebuild,
     Revision,
     RolledBack,
+    Scrub,
     Session,
     SessionSettings,
     Task,
@@ -238,6 +239,23 @@ class Client(Log, Topics):
         `again`: extracted once more."""
         body = given({"again": again, "session_id": session_id})
         return cast(Rebuild, self._write("POST", "/rebuilds", body))
+
+    def begin_scrub(self, *, session_id: str | None = None, dry_run: bool = False) -> Scrub:
+        """Begins to take secrets out of what is stored already: of everything, or of what quotes one session."""
+        body = given({"session_id": session_id, "dry_run": dry_run})
+        return cast(Scrub, self._write("POST", "/scrubs", body))
+
+    def scrub(self, scrub_id: str) -> Scrub:
+        """How far a scrub is, and what it has found."""
+        return cast(Scrub, self._get(f"/scrubs/{segment(scrub_id)}"))
+
+    def wait_for_scrub(self, scrub_id: str, *, timeout: float = 600.0) -> Scrub:
+        """The scrub when it has gone over everything once. Raises TimeoutError after `timeout` seconds: look later."""
+        pauses = self._pauses(timeout)
+        while (at := self.scrub(scrub_id))["status"] == "running":
+            if not next(pauses):
+                raise TimeoutError(f"scrub {scrub_id} is still running after {timeout:g} s")
+        return at
 
     def preview_extraction(self, session_id: str) -> Rebuild:
         """Begins to look what an extraction of a session would bring, also of what is not committed yet."""

@@ -375,6 +375,26 @@ class RolledBack(TypedDict):
     conflicts: list[dict[str, Any]]
 
 
+class Scrub(TypedDict):
+    """A scrub, `running`, `waiting` to go over it all again, or `completed`; counts by area and by kind of secret."""
+
+    scrub_id: str
+    status: str
+    stage: str
+    session_id: str | None
+    dry_run: bool
+    begun_at: str
+    ended_at: str | None
+    error: str | None
+    objects: dict[str, int]
+    items: dict[str, int]
+    changed: dict[str, int]
+    versions: dict[str, int]
+    findings: dict[str, int]
+    names: dict[str, int]
+    unreadable: dict[str, int]
+
+
 class Rebuild(TypedDict, total=False):
     """How far a rebuild is: `finding`, `extracting`, `merging`, `ready` or `promoted`."""
 

@@ -43,7 +43,7 @@ FUNCTIONS = {
 STATUS = dict.fromkeys(  # there is nothing of that id yet
     (
         *("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"),
-        *("api_rebuild_look", "api_rebuild_continue", "api_rebuild_promote"),
+        *("api_rebuild_look", "api_rebuild_continue", "api_rebuild_promote", "api_scrub_look"),
     ),
     404,
 )

@@ -110,7 +110,8 @@ class Deployment:
                 for each in single(operation, request):
                     action, resource = needed(service, each[0], each[1], self.names)
                     self.calls.add((self._function, action, resource))
-                if operation == "PutObject" and "IfNoneMatch" not in request:
+                rewritten = self._function == "EraseFunction" and "IfMatch" in request
+                if operation == "PutObject" and "IfNoneMatch" not in request and not rewritten:
                     self.written_over.add(resource)
                 if "Tagging" in request:
                     self.calls.add((self._function, f"{action}Tagging", resource))

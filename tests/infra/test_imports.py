@@ -22,8 +22,8 @@ BUDGETS = {
     "merge": 190,
     "learn": 200,
     "sweep": 190,
-    "erase": 460,
-    "api": 450,
+    "erase": 475,
+    "api": 465,
     "mcp": 560,
 }
 MEMORIES = {"api", "erase", "learn", "mcp", "merge", "sweep"}

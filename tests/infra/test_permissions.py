@@ -73,6 +73,7 @@ def live(made: Deployment) -> None:
     keep_it_short(made)
     read_in_parts(made)
     refuse(made)
+    scrub(made)
     erase(made)
 
 
@@ -96,6 +97,32 @@ def read_in_parts(made: Deployment) -> None:
         made.deliver()
         assert made.ask("GET", f"/tasks/{task}")["result"]["tokens"]["calls"] == len(server.requests) == 6
     forget()
+
+
+def scrub(made: Deployment) -> None:
+    """A secret that was stored while nothing was redacted, in everything that may hold one."""
+    secret = "it is gh" + "p_" + "a1B2" * 9
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("STRANDLINE_REDACTION", "off")
+        forget()
+        made.ask("PUT", "/memory-types/recipes", {"content": f"{RECIPES}# {secret}\n"})
+        made.ask("POST", "/sessions/leaks/messages", {**TALK[0], "content": f"I like sailing. {secret}"})
+        made.ask("POST", "/sessions/leaks/messages", {"role": "tool", "content": f"{secret}\n{'x' * 20_001}"})
+        made.ask("POST", "/sessions/leaks/commit", {})
+        made.deliver()
+        made.ask("PUT", "/memories/notes/leak.md", {"content": secret + "x" * 20_000}, key="leak")
+        rebuild = made.ask("POST", "/rebuilds", {"session_id": "leaks"})["rebuild_id"]
+        made.ask("POST", f"/rebuilds/{rebuild}/continue", {})
+        made.ask("POST", "/sessions/leaks/messages", {**TALK[0], "content": secret})
+    forget()
+    begun = made.ask("POST", "/scrubs", {})["scrub_id"]
+    for rounds in (1, 2, 3):
+        made.deliver()
+        made.sweep(rounds * (HEAL_SECONDS + 1))
+        made.deliver(after=rounds * (HEAL_SECONDS + 1))
+    done = made.ask("GET", f"/scrubs/{begun}")
+    assert (done["status"], done["unreadable"]) == ("completed", {})
+    assert {"sessions", "memories", "rebuilds", "types"} <= done["changed"].keys()
 
 
 def erase(made: Deployment) -> None:

@@ -73,15 +73,28 @@ def test_only_the_erase_role_removes_what_was_said(template: Template, key: str)
     assert named_in(statement, key)
 
 
+ONCE = {
+    "ArchivesAreWrittenOnce": {
+        "Null": {"s3:if-none-match": "true"},
+        "ArnNotEquals": {"aws:PrincipalArn": {"Fn::GetAtt": ["EraseFunctionRole", "Arn"]}},
+    },
+    "ArchivesAreRewrittenAsRead": {"Null": {"s3:if-none-match": "true", "s3:if-match": "true"}},
+}
+
+
+@pytest.mark.parametrize("sid", ONCE)
 @pytest.mark.parametrize("key", [*ARCHIVED, SEGMENT, TOOL_RESULT])
-def test_what_is_written_once_is_not_written_over(template: Template, key: str) -> None:
-    statement = bucket_policy(template)["ArchivesAreWrittenOnce"]
+def test_what_is_written_once_is_written_over_by_a_scrub_alone(
+    template: Template, key: str, sid: str
+) -> None:
+    """The erase role must say what it has read; anybody else that there is nothing."""
+    statement = bucket_policy(template)[sid]
     assert (statement["Effect"], statement["Principal"], statement["Action"]) == ("Deny", "*", "s3:PutObject")
-    assert statement["Condition"] == {"Null": {"s3:if-none-match": "true"}}
+    assert statement["Condition"] == ONCE[sid]
     assert named_in(statement, key)
 
 
-@pytest.mark.parametrize("sid", ["SessionsStay", "ArchivesAreWrittenOnce"])
+@pytest.mark.parametrize("sid", ["SessionsStay", *ONCE])
 @pytest.mark.parametrize(
     "key",
     [
@@ -241,7 +254,7 @@ def test_authorizer_only_reads_one_item(functions: dict[str, Any]) -> None:
     assert actions(functions["AuthorizerFunction"]) == {"dynamodb:GetItem"}
 
 
-def test_only_merge_learn_api_mcp_and_sweep_write_memories(functions: dict[str, Any]) -> None:
+def test_only_merge_learn_api_mcp_sweep_and_a_scrub_write_memories(functions: dict[str, Any]) -> None:
     """Whoever may write outside of sessions, indexes, journals, rebuilds and kept answers is listed here."""
     elsewhere = {
         name
@@ -253,7 +266,14 @@ def test_only_merge_learn_api_mcp_and_sweep_write_memories(functions: dict[str, 
             for each in listed(statement["Resource"])
         )
     }
-    assert elsewhere == {"MergeFunction", "LearnFunction", "ApiFunction", "McpFunction", "SweepFunction"}
+    assert elsewhere == {
+        "MergeFunction",
+        "LearnFunction",
+        "ApiFunction",
+        "McpFunction",
+        "SweepFunction",
+        "EraseFunction",
+    }
 
 
 def test_whoever_gets_objects_may_list_the_bucket(functions: dict[str, Any]) -> None:

@@ -6,7 +6,18 @@ import click
 import httpx
 
 from strandline_sdk.cli import history as history  # its commands join those of memories
-from strandline_sdk.cli import importing, memories, notes, rebuild, search, sessions, tasks, train, watching
+from strandline_sdk.cli import (
+    importing,
+    memories,
+    notes,
+    rebuild,
+    scrub,
+    search,
+    sessions,
+    tasks,
+    train,
+    watching,
+)
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL
 
@@ -45,6 +56,7 @@ main.add_command(importing.import_)
 main.add_command(search.search)
 main.add_command(memories.memories)
 main.add_command(rebuild.rebuild)
+main.add_command(scrub.scrub)
 main.add_command(notes.remember)
 main.add_command(notes.recall)
 main.add_command(sessions.sessions)

@@ -262,6 +262,12 @@ class FakeService(httpx.BaseTransport):
         self.asked.append(json.loads(request.content))
         return ok(self.past["rebuild"])
 
+    def _scrub(self, request: httpx.Request, *_: str) -> Answer:
+        """What a test says that a scrub is."""
+        if request.method == "POST":
+            self.asked.append(json.loads(request.content))
+        return ok(self.past["scrub"])
+
     def _memory(self, request: httpx.Request, path: str) -> Answer:
         found = next((m for m in self.memories if m["path"] == path), None)
         if found is None and request.method != "PUT":
@@ -339,6 +345,8 @@ ROUTES: list[tuple[str, str, Callable[..., Answer]]] = [
     ("GET", "/memories/(.+\\.md)/(history|blame)", FakeService._past),
     ("POST", "/memories/(.+\\.md)/(rollback)", FakeService._past),
     ("POST", "/memories/rollback", FakeService._rollback),
+    ("POST", "/scrubs", FakeService._scrub),
+    ("GET", "/scrubs/([^/]+)", FakeService._scrub),
     ("POST", "/rebuilds", FakeService._rebuild),
     ("POST", "/rebuilds/([^/]+)/continue", FakeService._rebuild),
     ("POST", "/rebuilds/([^/]+)/promote", FakeService._rollback),

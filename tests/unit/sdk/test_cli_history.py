@@ -179,3 +179,53 @@ def test_a_rebuild_is_promoted(past: FakeService) -> None:
     assert past.asked[-1]["dry_run"] is False
     assert run(past, "rebuild", "--live", "--session", "s", "--promote").exit_code == 2
     assert run(past, "rebuild", "--live").exit_code == 2
+
+
+SCRUB = {
+    "scrub_id": "c1",
+    "status": "waiting",
+    "stage": "wait 1/2",
+    "session_id": None,
+    "dry_run": False,
+    "objects": {"sessions": 5, "memories": 3},
+    "items": {"tasks": 2},
+    "changed": {"sessions": 2, "tasks": 1},
+    "versions": {"sessions": 2},
+    "findings": {"password": 1, "github_token": 3},
+    "names": {},
+    "unreadable": {},
+}
+
+
+def test_a_scrub(past: FakeService) -> None:
+    past.past["scrub"] = SCRUB
+    result = run(past, "scrub", "--session", "s")
+    assert result.stdout == (
+        "scrub c1: done once; it goes over everything again in a while\n"
+        "github_token: in 3 objects\n"
+        "password: in 1 object\n"
+        "3 of 10 changed\n"
+    )
+    assert past.asked == [{"session_id": "s", "dry_run": False}]
+
+
+def test_a_scrub_that_only_looks(past: FakeService) -> None:
+    past.past["scrub"] = {
+        **SCRUB,
+        "status": "completed",
+        "dry_run": True,
+        "findings": {},
+        "changed": {},
+        "names": {"sessions": 1},
+        "unreadable": {"sessions": 2},
+    }
+    result = run(past, "scrub", "--dry-run")
+    assert result.stdout == (
+        "scrub c1: done\n0 of 10 would be changed\n"
+        "1 name that look like a secret: delete what is called so\n"
+        "2 objects could not be read and stay as they are\n"
+    )
+    assert past.asked == [{"dry_run": True}]
+    assert run(past, "scrub", "--resume", "c1").exit_code == 0
+    assert past.asked == [{"dry_run": True}]
+    assert run(past, "scrub", "--resume", "c1", "--dry-run").exit_code == 2

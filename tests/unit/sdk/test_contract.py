@@ -49,6 +49,8 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "memory_history": lambda c: list(c.memory_history("a/b.md")),
     "memory_blame": lambda c: list(c.memory_blame("a/b.md")),
     "begin_rebuild": lambda c: c.begin_rebuild(again=True, session_id="a"),
+    "begin_scrub": lambda c: c.begin_scrub(session_id="a", dry_run=True),
+    "scrub": lambda c: c.scrub("s"),
     "preview_extraction": lambda c: c.preview_extraction("a"),
     "rebuild": lambda c: c.rebuild("r"),
     "continue_rebuild": lambda c: c.continue_rebuild("r"),
@@ -124,6 +126,7 @@ def test_every_public_method_is_held_against_the_api() -> None:
         "wait_for_tasks",
         "wait_for_archives",
         "wait_for_rebuild",
+        "wait_for_scrub",
     }
     methods = {name for kind in Client.__mro__[:-1] for name in vars(kind) if not name.startswith("_")}
     callables = {name for name in methods if callable(getattr(Client, name))} - {"sleep"}

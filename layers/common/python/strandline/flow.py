@@ -12,7 +12,8 @@
                               ▲                      └ LearnRequested
                               └────────────────────── learn  FIFO per user: what a judged task teaches
 
-     HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted goes in all its versions: the only role that may
+     HTTP ──▶ erase ◀──EraseRequested── sweep      what is deleted, and what a scrub finds, goes in all its versions:
+                                                   the only role that may
 
      api, extract, merge, erase, sweep ──▶ journal ──▶ bus    what happened: numbered by CAS of the user's journal,
                                                               then told, at least once
@@ -105,13 +106,14 @@ STAGES = (
             "DELETE /api/v1/sessions/{session_id}",
             "DELETE /api/v1/users/{user_id}",
             "DELETE /api/v1/accounts/{account_id}",
+            "POST /api/v1/scrubs",
             "EraseQueue",
         ),
         use_case="strandline.pipeline.erase:run_erase",
         consumes="EraseRequested",
         emits=("EraseRequested",),
-        commit_point="CAS PUT of a session's gravestone; conditional put of a user's or an account's erasure",
-        events=("SessionDeleted",),
+        commit_point="CAS PUT of a session's gravestone; conditional put of an erasure or of a scrub",
+        events=("SessionDeleted", "MemoryChanged"),
     ),
     Stage(
         word="sweep",

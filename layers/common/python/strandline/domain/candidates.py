@@ -14,6 +14,7 @@ from strandline.domain.link import Link
 from strandline.domain.merging import Addition
 from strandline.domain.patch import Patch
 from strandline.domain.quotes import Quoted, read_quote
+from strandline.domain.redaction import MARKER
 
 OUTSIDE = "cites messages outside the archive"
 UNQUOTED = "its quote is not in the messages it cites"
@@ -38,7 +39,9 @@ class Cited(BaseModel):
         if self.quoted is None:
             return None
         cited = self.seq_from <= self.quoted.seq <= self.seq_to
-        return None if cited and read_quote(self.quoted, self.quote, texts) else UNQUOTED
+        # it was there when it was admitted; a scrub may have taken a secret out of the message since
+        there = MARKER in texts.get(self.quoted.seq, "") or read_quote(self.quoted, self.quote, texts)
+        return None if cited and there else UNQUOTED
 
 
 class CandidateLine(Cited):

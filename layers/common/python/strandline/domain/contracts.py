@@ -105,14 +105,16 @@ class LearnRequested(BaseModel):
 
 class EraseRequested(BaseModel):
     """Erase what is left of a deleted session's life; or go on with the erasure of a user (no `session_id`) or of an
-    account (no `user_id` either) that is under way."""
+    account (no `user_id` either) that is under way; or with the scrub of that id: what is stored of a user loses its
+    secrets, and the versions that held them are erased."""
 
     model_config = ConfigDict(frozen=True)
 
     type: Literal["EraseRequested"] = "EraseRequested"
     version: Literal[1] = 1
-    scope: Literal["session", "user", "account"]
+    scope: Literal["session", "user", "account", "scrub"]
     session: SessionRef
+    scrub: str = Field(default="", max_length=NAME_CHARS)
 
 
 Message = EraseRequested | CommitRequested | ExtractRequested | MergeRequested | LearnRequested

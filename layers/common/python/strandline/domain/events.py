@@ -52,7 +52,7 @@ class MemoryChanged(_Event):
     added: list[str] = Field(default_factory=list)
     updated: list[str] = Field(default_factory=list)
     deleted: list[str] = Field(default_factory=list)
-    reason: Literal["rollback", "rebuild"] | None = None
+    reason: Literal["rollback", "rebuild", "scrub"] | None = None
 
 
 class TaskFailed(_Event):
@@ -177,7 +177,7 @@ def memories_changed(
     whose: SessionRef,
     uris: Mapping[str, Sequence[str]],
     *,
-    reason: Literal["rollback", "rebuild"],
+    reason: Literal["rollback", "rebuild", "scrub"],
     change: str,
     at: str,
 ) -> Happening:

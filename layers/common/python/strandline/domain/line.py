@@ -21,6 +21,9 @@ QUOTE_HASH_CHARS = 12
 CONTENT = "content"
 """The field of lines that name none."""
 
+NO_QUOTE = "0" * QUOTE_HASH_CHARS
+"""In place of the hash of what a line quoted before a secret was taken out of it: a hash lets anybody check a guess."""
+
 DERIVED = "<!-- = -->"
 """Ends a text line of a body that follows from the front matter: it is written anew with each merge."""
 

@@ -16,7 +16,7 @@ from strandline.domain.link import Link
 from strandline.domain.patch import Patch
 from strandline.domain.topic import Topic, flags
 
-Author = Literal["owner", "tool", "merge", "rollback", "rebuild", "expiry"]
+Author = Literal["owner", "tool", "merge", "rollback", "rebuild", "expiry", "scrub"]
 """Who writes a version of a memory file."""
 
 __all__ = ["Line", "Memory", "Source", "extraction_id", "quote_hash", "read_lines", "revived"]

@@ -25,6 +25,7 @@ from strandline.entry.routes import (
     memory_types,
     rebuild,
     rollback,
+    scrubs,
     search,
     sessions,
     system,
@@ -58,6 +59,7 @@ ROUTERS = (
     search.router,
     tool_results.router,
     erasure.router,
+    scrubs.router,
     usage.router,
 )
 

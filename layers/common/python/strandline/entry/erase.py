@@ -1,4 +1,4 @@
-"""The erase function: the api's three routes that erase, under the one role that may; EraseRequested from its queue."""
+"""The erase function: the api's four routes that erase, under the one role that may; EraseRequested from its queue."""
 
 import logging
 from typing import Any

@@ -14,6 +14,7 @@ from strandline.domain.line import Closing
 from strandline.domain.memory import Line, Memory, Source, extraction_id, read_lines
 from strandline.domain.message import read_line
 from strandline.domain.quotes import find_quote, read_quote
+from strandline.domain.redaction import MARKER
 from strandline.domain.session import Head
 from strandline.domain.transcribing import text_of
 from strandline.pipeline.extract import read_candidates
@@ -23,13 +24,13 @@ from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 
 MAX_ARCHIVES = 25
-Status = Literal["verified", "not_found", "erased"]
+Status = Literal["verified", "not_found", "erased", "redacted"]
 
 
 @dataclass(frozen=True)
 class Quote:
     """What was said: `verified` when the archive has a quote of that hash, `not_found` when it has none, `erased` when
-    the archive was deleted with its session."""
+    the archive was deleted with its session, `redacted` when a secret was taken out of what was said."""
 
     status: Status
     text: str | None = None
@@ -69,7 +70,9 @@ class _Archive:
         cited = {seq: m for seq, m in self.messages.items() if source.seq_from <= seq <= source.seq_to}
         texts = {seq: text_of(message) for seq, message in cited.items()}
         seq, text = self._proposed(source, texts) or find_quote(source.quote, texts) or (0, None)
-        return Quote("verified", text, cited[seq]) if text else Quote("not_found")
+        if text:
+            return Quote("verified", text, cited[seq])
+        return Quote("redacted" if any(MARKER in each for each in texts.values()) else "not_found")
 
     def _proposed(self, source: Source, texts: Mapping[int, str]) -> tuple[int, str] | None:
         """The quote where the extraction has noted it."""

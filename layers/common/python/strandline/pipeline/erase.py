@@ -1,6 +1,7 @@
 """erase: what was deleted is removed for good, in all its versions.
 
-in             EraseRequested: a life of a deleted session; or a user or an account whose erasure is under way
+in             EraseRequested: a life of a deleted session; or a user or an account whose erasure is under way; or a
+               scrub, which is `scrub.py`'s
 out            nothing is left of it; of a user or an account a receipt, as the result of its task
 commit point   a session's gravestone, put by its DELETE; for a user or an account the record of its erasure. From then
                on a session is gone, and a user or an account is closed: nothing new is begun there until it is over
@@ -26,6 +27,7 @@ from strandline.domain.erasure import ROUNDS, Erasure
 from strandline.domain.errors import Conflict
 from strandline.domain.names import encode
 from strandline.domain.times import stamp
+from strandline.pipeline import scrub
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_life
 from strandline.ports import ConditionFailed, StoreError
@@ -46,7 +48,7 @@ def run_erase(services: Library, request: EraseRequested) -> None:
 
     Raises Unavailable when a store did not answer: repeating goes on from there.
     """
-    work = _session if request.scope == "session" else _go_on
+    work = _WORK.get(request.scope, _go_on)
     with answered("a store did not answer; the erasure goes on when it does"):
         try:
             if not work(services, request):
@@ -133,7 +135,9 @@ def _tell(services: Library, of: Erasure, **values: Any) -> None:
 
 def trouble(services: Library, request: EraseRequested, reason: str) -> None:
     """Says in the task that the erasure does not get on. It is tried again all the same."""
-    if request.scope == "session":
+    if request.scope == "scrub":
+        scrub.trouble(services, request, reason)
+    if request.scope in ("session", "scrub"):
         return
     of = services.erasures.get(request.session.account_id, request.session.user_id)
     if of is not None:
@@ -224,6 +228,7 @@ def _resume(_services: Library, at: Erasure) -> Erasure:
     return erasure.resumed(at)
 
 
+_WORK: Mapping[str, Callable[[Library, EraseRequested], bool]] = {"session": _session, "scrub": scrub.go_on}
 _STEPS: Mapping[str, Callable[[Library, Erasure], Erasure | None]] = {
     "revoke": _revoke,
     "find": _find,

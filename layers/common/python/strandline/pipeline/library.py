@@ -18,6 +18,7 @@ from strandline.storage.log import Log
 from strandline.storage.markdown import MemoryCodec
 from strandline.storage.rebuilds import Rebuilding, RebuildingCodec
 from strandline.storage.revisions import Revisions
+from strandline.storage.scrubs import Scrubs
 from strandline.storage.tool_results import ToolResults
 from strandline.storage.usage import SessionUsageCodec, TotalsCodec
 from strandline.storage.vectors import Rows, Vectors, VectorsCodec
@@ -29,11 +30,11 @@ WARM_BYTES = 32 * 1024 * 1024
 
 class Library(Services):
     """Services with memories. It remembers the indexes of the users it saw last, and what it read of their sessions
-    that never changes."""
+    that is written once."""
 
     @cached_property
     def immutable(self) -> Warm:
-        return Warm(self.objects, WARM_BYTES)
+        return Warm(self.objects, WARM_BYTES, self.clock)
 
     @cached_property
     def counter(self) -> Remembering:
@@ -61,6 +62,10 @@ class Library(Services):
     @cached_property
     def revisions(self) -> Revisions:
         return Revisions(self.objects)
+
+    @cached_property
+    def scrubs(self) -> Scrubs:
+        return Scrubs(self.items, self.clock)
 
     @cached_property
     def embedder(self) -> Embedder | None:

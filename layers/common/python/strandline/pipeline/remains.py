@@ -114,12 +114,12 @@ def _old_indexes(services: Library, whose: SessionRef, counts: Counter[str], all
         owner.vectors("messages"): services.vectors.read(owner.vectors("messages")),
     }
     return all(
-        _old_versions(services, key, counts, allowed) and _old_layers(services, key, found, counts, allowed)
+        _old_versions(services, key, counts, allowed) and old_layers(services, key, found, counts, allowed)
         for key, found in heads.items()
     )
 
 
-def _old_layers(
+def old_layers(
     services: Library, key: str, found: Versioned[Any] | None, counts: Counter[str], allowed: Allowance
 ) -> bool:
     """Every version of the layers that the index, as found, does not name."""

@@ -75,7 +75,7 @@ def _lines(memory: Memory | None) -> Sequence[str]:
 class Cause:
     """What memories are changed for: in one word, and for their history."""
 
-    by: Literal["rollback", "rebuild"]
+    by: Literal["rollback", "rebuild", "scrub"]
     why: str
 
 

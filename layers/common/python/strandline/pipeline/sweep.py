@@ -20,6 +20,8 @@ on crash       a marker is put at its new time before it is removed from the old
                                 gravestone may go; looked at until it has gone, then the marker is removed
     expire   expired          → the memory is deleted; marker removed
              renewed          → marker moved to when it expires now; one that is gone, or stays for ever: removed
+    scrub    going on         → EraseRequested of it again, look again later
+             over, or gone    → marker removed
     erase    going on         → EraseRequested again, look again later
              over             → marker removed
     learn    not learnt yet   → LearnRequested again, look again later; after too many rounds its task has failed
@@ -217,6 +219,15 @@ def _erase(services: Library, due: Due, _now: datetime) -> None:
     services.due.move(due, replace(due, at=services.due_at()))
 
 
+def _scrub(services: Library, due: Due, _now: datetime) -> None:
+    going_on = services.scrubs.get(user_of(due.session), due.task_id)
+    if going_on is None or going_on.ended_at:
+        services.due.remove(due)
+        return
+    services.erase_queue.send(EraseRequested(scope="scrub", session=due.session, scrub=due.task_id))
+    services.due.move(due, replace(due, at=services.due_at()))
+
+
 def _reindex(services: Library, due: Due, _now: datetime) -> None:
     owner = user_of(due.session)
     base = services.indexes.read(owner.index("memories"))
@@ -306,6 +317,7 @@ _LOOKS: Mapping[str, Callable[[Library, Due, datetime], str | None]] = {
     "bury": _bury,
     "reindex": _reindex,
     "erase": _erase,
+    "scrub": _scrub,
     "expire": _expire,
     "learn": _learn,
 }

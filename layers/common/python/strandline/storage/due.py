@@ -19,7 +19,7 @@ from strandline.ports import Item, Items
 SHARDS = 8
 _FIRST, _LAST = "!", "\U0010ffff"
 
-Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle", "expire", "learn"]
+Kind = Literal["announce", "heal", "bury", "reindex", "erase", "commit", "idle", "expire", "learn", "scrub"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Due:
     asked for (`commit`), a session with live messages (`idle`; `mark` is what its head calls the marker), what is
     left of a deleted session (`bury`), an event that the bus may not have (`announce`), memories whose index
     entries may be behind (`reindex`; `path` names one a line, of an edit just one, and `event` is what to tell of
-    it), the erasure of a user or an account (`erase`), or a memory that may have expired (`expire`; `path` names
-    it). Of the latter four the session is empty, of an account the user too. `event` is a Happening as a dict, and
+    it), the erasure of a user or an account (`erase`), a scrub (`scrub`; `task_id` is its id), or a memory that may
+    have expired (`expire`; `path` names it). Of the latter five the session is empty, of an account the user too.
+    `event` is a Happening as a dict, and
     may name who has put the marker, so that nobody removes another's. `since` is when the marker was first put."""
 
     at: str
@@ -56,7 +57,7 @@ class Due:
             self.session.incarnation,
             str(self.archive),
             self.path,
-            *filter(None, (self.mark, self.task_id if self.kind == "commit" else "")),
+            *filter(None, (self.mark, self.task_id if self.kind in ("commit", "scrub") else "")),
             *(str(self.event[name]) for name in ("key", "attempt") if self.event and name in self.event),
         )
         return f"{self.at}#{self.kind}#{hashlib.sha256(chr(0).join(named).encode()).hexdigest()[:32]}"

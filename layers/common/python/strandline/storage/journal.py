@@ -13,7 +13,7 @@ with another incarnation: nothing of the old one can land in it.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -113,6 +113,15 @@ class Journals:
             self._store, owner.journal_run(tail.incarnation, tail.first), "\n".join(tail.records).encode()
         )
         return tail.first
+
+    def rewrite(self, owner: User, clean: Callable[[str], str]) -> None:
+        """Puts what `clean` makes of them in place of the document's records. Raises Aborted, Unavailable."""
+
+        def change(tail: Tail | None) -> Change[Tail, None]:
+            records = tuple(map(clean, tail.records)) if tail else ()
+            return Change(replace(tail, records=records) if tail and records != tail.records else None, None)
+
+        self._documents.update(owner.journal_head, change)
 
     def page(self, owner: User, *, after: str | None, limit: int) -> list[dict[str, Any]]:
         """The events behind the id `after`, oldest first. Raises InvalidArgument for an id that is not in it."""

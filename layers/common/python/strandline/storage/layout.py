@@ -26,8 +26,9 @@ readable, everything else is percent-encoded.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import unquote
 
 from strandline.domain.contracts import SessionRef
@@ -331,6 +332,80 @@ def memory_path(key: str) -> tuple[User, str] | None:
     if match is None:
         return None
     return User(decode(match[1]), decode(match[2])), "/".join(map(decode, match[3].split("/")))
+
+
+def life_of(key: str) -> SessionRef | None:
+    """Which life of which session an object below one is part of; None for any other key."""
+    match = _IN_LIFE.match(key)
+    if match is None:
+        return None
+    account, user, session, incarnation = map(decode, match.groups())
+    return SessionRef(account_id=account, user_id=user, session_id=session, incarnation=incarnation)
+
+
+def candidates_of(key: str) -> tuple[SessionRef, int] | None:
+    """Whose candidates, of which archive; also those of a rebuild. None for any other key."""
+    match = _CANDIDATES.fullmatch(key)
+    if match is None:
+        return None
+    account, user, session, incarnation, number = map(decode, match.groups())
+    whose = SessionRef(account_id=account, user_id=user, session_id=session, incarnation=incarnation)
+    return whose, int(number)
+
+
+Form = Literal[
+    "head",
+    "messages",
+    "output",
+    "candidates",
+    "memory",
+    "shadow",
+    "journal",
+    "lines",
+    "json",
+    "answer",
+    "text",
+    "summary",
+    "index",
+    "plain",
+]
+
+
+def form_of(key: str) -> Form:
+    """What stands in an object of a user's: what a scrub must know of it."""
+    where = area(key)
+    if where in _FORMS:
+        return _FORMS[where]
+    if shadow_path(key):
+        return "shadow"
+    if candidates_of(key):
+        return "candidates"
+    if where == "journal":
+        return "journal" if key.endswith("/head.json") else "lines"
+    if where == "rebuilds":
+        return "json" if "/archives/" in key else "plain"
+    return _form_in_session(key) if where == "sessions" else "plain"
+
+
+def _form_in_session(key: str) -> Form:
+    if _HEAD.match(key):
+        return "head"
+    if _TOOL_RESULT.fullmatch(key):
+        return "output"
+    return (
+        _ENDINGS.get(key.rpartition(".")[2], "plain")
+        if "/archives/" in key or "/segments/" in key
+        else "plain"
+    )
+
+
+_IN_LIFE = re.compile(rf"{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/([^/]+)/")
+_FORMS: Mapping[str, Form] = {"memories": "memory", "types": "text", "index": "index", "replays": "answer"}
+_ENDINGS: Mapping[str, Form] = {"jsonl": "messages", "json": "json", "md": "summary"}
+_CANDIDATES = re.compile(
+    rf"{ROOT}/([^/]+)/([^/]+)/(?:rebuilds/[^/]+/archives|sessions)/([^/]+)/([^/]+)/(?:archives/)?(\d{{12}})/candidates\.json",
+    re.ASCII,
+)
 
 
 def declared_type(key: str) -> tuple[str, str] | None:

@@ -241,6 +241,7 @@ def partitions(user: User) -> Mapping[str, str]:
     return {
         "leases": leases(user),
         "replays": f"REPLAYS#{_owner(user)}",
+        "scrubs": scrubs(user),
         "session_list": _sessions(user),
         "tasks": f"TASKS#{_owner(user)}",
     }
@@ -249,6 +250,11 @@ def partitions(user: User) -> Mapping[str, str]:
 def is_receipt(row: Item) -> bool:
     """Whether it is the task of an erasure: it outlives what it tells of, and expires by itself."""
     return str(row.get("task_type", "")).endswith("_erasure")
+
+
+def scrubs(user: User) -> str:
+    """The partition of a user's scrubs."""
+    return f"SCRUBS#{_owner(user)}"
 
 
 def leases(user: User) -> str:

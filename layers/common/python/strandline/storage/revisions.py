@@ -4,7 +4,7 @@ The file itself says nothing of when it was written, so that the same conversati
 the object's metadata, with the version that it was written over and by whom:
 
     written-at    when, by the writer's clock, in milliseconds
-    written-by    owner | tool | merge | rollback | rebuild | expiry
+    written-by    owner | tool | merge | rollback | rebuild | expiry | scrub
     written-over  the version that it replaced, 0 for none
     written-for   what for, percent-encoded, where there is more to say: `version 3`, `session trip`, `since 2026-…`
 

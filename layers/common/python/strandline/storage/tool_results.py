@@ -29,20 +29,12 @@ class ToolResults:
 
     def put(self, whose: SessionRef, output: ToolOutput) -> None:
         """Writes an output, once. Whoever writes it writes the same. Raises Unavailable."""
-        header = json.dumps({name: getattr(output, name) for name in _SHOWN}, ensure_ascii=False)
-        body = f"{header}\n{output.content}".encode()
-        write_once(self._store, Life(whose).tool_result(output.id), body)
+        write_once(self._store, Life(whose).tool_result(output.id), encode_output(output))
 
     def read(self, whose: SessionRef, identity: str) -> ToolOutput | None:
         """The whole output, or None. Raises Unavailable, Corrupt."""
         body = fetch(self._reads, Life(whose).tool_result(identity))
-        if body is None:
-            return None
-        header, _, content = body.partition(b"\n")
-        fields = _parsed(header)
-        return ToolOutput(
-            content=content.decode(), **{name: fields[name] for name in _SHOWN if name != "total_chars"}
-        )
+        return None if body is None else decode_output(body)
 
     def page(
         self, whose: SessionRef, *, after: str, limit: int
@@ -59,6 +51,19 @@ class ToolResults:
         life = Life(whose)
         keys = self._store.keys(life.tool_results, after=life.tool_result(after) if after else "")
         return (identity for identity in map(tool_result_id, keys) if identity is not None)
+
+
+def encode_output(output: ToolOutput) -> bytes:
+    header = json.dumps({name: getattr(output, name) for name in _SHOWN}, ensure_ascii=False)
+    return f"{header}\n{output.content}".encode()
+
+
+def decode_output(body: bytes) -> ToolOutput:
+    """Raises Corrupt."""
+    header, _, content = body.partition(b"\n")
+    fields = _parsed(header)
+    named = {name: fields[name] for name in _SHOWN if name != "total_chars"}
+    return ToolOutput(content=content.decode(), **named)
 
 
 def _parsed(header: bytes) -> Mapping[str, Any]:

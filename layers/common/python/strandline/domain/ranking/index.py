@@ -88,6 +88,13 @@ class Index:
         kept = chosen(head, _others(head, prefix))
         return Index(kept, [layer for layer in layers if layer.part.groups])
 
+    def compacted(self) -> "Index":
+        """The same, with nothing left in any layer of what was replaced or is gone; itself when nothing is."""
+        layers = [_living(layer, view) for layer, view in zip(self.layers, self.views, strict=False)]
+        if all(new is old for new, old in zip(layers, self.layers, strict=True)):
+            return self
+        return Index(self.segment, [layer for layer in layers if layer.part.groups])
+
     def settled(self) -> "Index":
         """The same, with the head turned into a layer when it is too heavy, and layers put together."""
         head = self.segment
@@ -198,6 +205,11 @@ def _others(segment: Segment, prefix: str) -> list[str]:
 
 def _purged(layer: Layer[Segment], prefix: str) -> Layer[Segment]:
     return Layer(chosen(layer.part, _others(layer.part, prefix))) if _named(layer.part, prefix) else layer
+
+
+def _living(layer: Layer[Segment], view: View) -> Layer[Segment]:
+    living = [group for group, _ in view.groups()]
+    return layer if len(living) == len(layer.part.groups) else Layer(chosen(layer.part, living))
 
 
 def _refreshed(layers: Layers, seen: Sequence[View]) -> Iterator[Layer[Segment]]:

@@ -9,6 +9,9 @@ from strandline.domain.redaction.span import Literals, Pattern, Span
 
 RULES = (*private_keys.RULES, *tokens.RULES, *headers.RULES, *assignments.RULES)
 _LITERALS = Literals(literal for rule in RULES for literal in rule.literals)
+MARKER = "[redacted:"
+"""What every marker begins with."""
+
 _MARKER = Pattern(r"(\[redacted:[a-z_]{1,40}\])")
 ROUNDS = 8
 SHORTEST = 5  # `pwd:1`: what is shorter cannot hold a secret, and of short texts there may be very many
@@ -47,7 +50,7 @@ def _clean(text: str, kinds: dict[str, None], rounds: int) -> str:
     """Markers that are there already divide the text and stay."""
     if not rounds:
         return text
-    pieces = _MARKER.compiled.split(text) if "[redacted:" in text else [text]
+    pieces = _MARKER.compiled.split(text) if MARKER in text else [text]
     pieces[::2] = [_without(piece, kinds, rounds) for piece in pieces[::2]]  # every other one is a marker
     return "".join(pieces)
 

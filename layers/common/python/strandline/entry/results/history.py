@@ -60,7 +60,7 @@ class Quote(TypedDict):
     """The words that a line quotes, read again from the archive. `verified`: they have the hash that stands behind the
     line; `not_found`: nothing in the cited messages has it; `erased`: the archive was deleted with its session."""
 
-    status: Literal["verified", "not_found", "erased"]
+    status: Literal["verified", "not_found", "erased", "redacted"]
     sha256: str
     text: str | None
     message: QuotedMessage | None

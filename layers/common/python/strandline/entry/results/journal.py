@@ -23,4 +23,4 @@ class JournalEvent(TypedDict):
     added: NotRequired[list[str]]
     updated: NotRequired[list[str]]
     deleted: NotRequired[list[str]]
-    reason: NotRequired[Literal["rollback", "rebuild"]]
+    reason: NotRequired[Literal["rollback", "rebuild", "scrub"]]
