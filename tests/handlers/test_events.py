@@ -42,7 +42,13 @@ FUNCTIONS = {
 }
 STATUS = dict.fromkeys(  # there is nothing of that id yet
     (
-        *("api_task_look", "api_task_retry", "api_task_cancel", "api_admin_key_revoke"),
+        *(
+            "api_task_look",
+            "api_task_retry",
+            "api_task_cancel",
+            "api_admin_key_revoke",
+            "api_memory_type_delete",
+        ),
         *("api_rebuild_look", "api_rebuild_continue", "api_rebuild_promote", "api_scrub_look"),
     ),
     404,

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from strandline.domain import scrub as domain
+from strandline.domain.compaction.state import ContextState
 from strandline.domain.line import NO_QUOTE
 from strandline.domain.message import MessageIn, TextPart, ToolPart, read_line
 from strandline.domain.ranking.encoding import _decoded
 from strandline.domain.screening import Redaction
-from strandline.pipeline import memory, scrub
+from strandline.pipeline import memory, rebuild, scrub
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.blame import read_blame
 from strandline.pipeline.sweep import run_sweep
+from strandline.storage.document import Change
+from strandline.storage.layout import Life
 from strandline.storage.log import ref
 from tests.canaries import CANARIES, Canary
 from tests.pipeline.faults import FAULTS, going_on
@@ -64,6 +67,11 @@ def leak(world: World, canary: Canary) -> None:
     memory.write(services, ALICE, "topics/mine.md", f"# Mine\n\n{text}\n", anything)
     memory.write(services, ALICE, "topics/mine.md", f"# Mine\n\nIt was {text}, too.\n", anything)
     memory.write(services, ALICE, "topics/other.md", "# Other\n\nBoats are green.\n", anything)
+    whose = ref(world.head("s"))
+    state = ContextState(whose.incarnation, last_error=text)
+    services.contexts.update(Life(whose).context, lambda _: Change(state, None))
+    begun = rebuild.begin(services, ALICE, rebuild.Wanted())
+    rebuild.go_on(services, ALICE, begun.identity)
     services.tasks.note(ref(world.head("s")), "task-1", status="failed", error=f"no: {text}")
     world.items.put(
         {"pk": "REPLAYS#acme/alice", "sk": "k", "body": json.dumps({"result": text}), "token": "t"}
@@ -119,10 +127,10 @@ def bodies(world: World) -> dict[str, bytes]:
 def test_a_canary_is_found_nowhere_afterwards(canary: Canary) -> None:
     world = unredacted()
     leak(world, canary)
-    stores = {"sessions", "memories", "index", "replays", "types"}
+    stores = {"sessions", "memories", "index", "rebuilds", "replays", "types"}
     assert {key.split("/")[3] for key in places(world, canary) if "/" in key} == stores
     assert "items" in places(world, canary)
-    parts = "head.json /segments/ /tool-results/ /messages. candidates.json memory_diff.json /memories/ .idx /replays/"
+    parts = "head.json context.json /segments/ /tool-results/ /messages. candidates.json memory_diff.json"
     assert all(any(part in key for key in places(world, canary)) for part in parts.split())
     before = [(m["seq"], m["id"]) for m in messages(world)]
     redacting(world)

@@ -11,12 +11,13 @@ from functools import partial
 from strandline.domain.candidates import Candidates
 from strandline.domain.clean_candidates import Texts, clean_candidates
 from strandline.domain.cleaning import Cleaner, Outputs, references
+from strandline.domain.compaction.state import ContextState
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import Corrupt
 from strandline.domain.memory import Memory
 from strandline.domain.message import read_line
 from strandline.domain.session import Head
-from strandline.pipeline.extract import text_of
+from strandline.domain.transcribing import text_of
 from strandline.pipeline.library import Library
 from strandline.storage import markdown
 from strandline.storage.codec import HeadCodec
@@ -45,6 +46,8 @@ def clean(services: Library, key: str) -> None:
             if found is not None:
                 outputs = _outputs(services, ref(found.value), found.value.tail)
                 services.heads.update(key, partial(_clean_head, outputs=outputs))
+        case "context":
+            services.contexts.update(key, _clean_context)
         case "shadow":
             services.memories.update(key, _clean_shadow)
         case "journal":
@@ -62,6 +65,12 @@ def clean_memory(current: Memory | None) -> Memory | None:
 def _clean_head(head: Head | None, *, outputs: Outputs) -> Change[Head, None]:
     clean = Cleaner().head(head, outputs) if head else None
     return Change(None if clean is head else clean, None)
+
+
+def _clean_context(state: ContextState | None) -> Change[ContextState, None]:
+    error = state.last_error if state else None
+    clean = error and Cleaner().text(error)
+    return Change(replace(state, last_error=clean) if state and clean != error else None, None)
 
 
 def _clean_shadow(memory: Memory | None) -> Change[Memory, None]:
@@ -148,6 +157,7 @@ _FORMS: Mapping[Form, Work] = {
     "candidates": _candidates,
     "memory": _memory,
     "shadow": _memory,
+    "context": _as_text(Cleaner.json),
     "journal": _as_text(Cleaner.json),
     "lines": _as_text(Cleaner.json_lines),
     "json": _as_text(Cleaner.json),

@@ -355,6 +355,7 @@ def candidates_of(key: str) -> tuple[SessionRef, int] | None:
 
 Form = Literal[
     "head",
+    "context",
     "messages",
     "output",
     "candidates",
@@ -382,8 +383,6 @@ def form_of(key: str) -> Form:
         return "candidates"
     if where == "journal":
         return "journal" if key.endswith("/head.json") else "lines"
-    if where == "rebuilds":
-        return "json" if "/archives/" in key else "plain"
     return _form_in_session(key) if where == "sessions" else "plain"
 
 
@@ -392,18 +391,18 @@ def _form_in_session(key: str) -> Form:
         return "head"
     if _TOOL_RESULT.fullmatch(key):
         return "output"
-    return (
-        _ENDINGS.get(key.rpartition(".")[2], "plain")
-        if "/archives/" in key or "/segments/" in key
-        else "plain"
-    )
+    match = _IN_LIFE.match(key)
+    folder, _, name = key[match.end() :].partition("/") if match else ("", "", "")
+    if folder == "context.json":
+        return "context"
+    return _ENDINGS.get(name.rpartition(".")[2], "plain")
 
 
 _IN_LIFE = re.compile(rf"{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/([^/]+)/")
 _FORMS: Mapping[str, Form] = {"memories": "memory", "types": "text", "index": "index", "replays": "answer"}
 _ENDINGS: Mapping[str, Form] = {"jsonl": "messages", "json": "json", "md": "summary"}
 _CANDIDATES = re.compile(
-    rf"{ROOT}/([^/]+)/([^/]+)/(?:rebuilds/[^/]+/archives|sessions)/([^/]+)/([^/]+)/(?:archives/)?(\d{{12}})/candidates\.json",
+    rf"{ROOT}/([^/]+)/([^/]+)/sessions/([^/]+)/([^/]+)/(?:archives|rebuilds/[^/]+)/(\d{{12}})/candidates\.json",
     re.ASCII,
 )
 

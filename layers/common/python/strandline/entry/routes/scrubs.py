@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from pydantic import BaseModel
-
 from strandline.domain.errors import Conflict, NotFound
 from strandline.domain.message import Identifier
 from strandline.domain.scrub import shown
@@ -11,13 +9,14 @@ from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.scrub import Scrub
 from strandline.entry.routes.asking import itself, new_router, path_of
+from strandline.entry.routes.exact import Exact
 from strandline.entry.wiring import library
 from strandline.pipeline.scrub import begin, look_at
 
 router = new_router()
 
 
-class BeginScrub(BaseModel):
+class BeginScrub(Exact):
     """Of all that the user has, or of what quotes one session. A dry run counts, and changes nothing."""
 
     session_id: Identifier | None = None
