@@ -70,7 +70,7 @@ def _commit(services: Services, request: CommitRequested) -> Committed | Skip:
 
 def _planned(services: Services, request: CommitRequested, head: Head) -> CommitPlan | Skip:
     if request.through:
-        return plan_through(services, head, request.through)
+        return plan_through(services.log, head, request.through, services.clock.now())
     wanted = decide(head, services.clock.now(), services.rules.triggers)
     return plan_commit(services, head, wanted.keep_recent_count) if wanted else Skip(NOT_DUE)
 

@@ -14,6 +14,7 @@ on crash       before the head's PUT: an archive object that nothing refers to, 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 
 from strandline.domain import auto_commit, session
@@ -30,7 +31,7 @@ from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.due import Due
 from strandline.storage.layout import User, head_key, user_of
-from strandline.storage.log import ref
+from strandline.storage.log import Log, ref
 from strandline.storage.records import task_id
 
 ATTEMPTS = 8
@@ -113,13 +114,13 @@ def plan_commit(services: Services, head: Head, keep_recent_count: int) -> Commi
     return replace(plan, last=last) if last >= plan.first else Skip(session.ALL_KEPT)
 
 
-def plan_through(services: Services, head: Head, through: int) -> CommitPlan | Skip:
+def plan_through(log: Log, head: Head, through: int, now: datetime) -> CommitPlan | Skip:
     """What is live up to that seq, but for the tool calls whose results stay, or may still come."""
     if through < head.live_from:
         return Skip(ALREADY if head.last_seq else "no_messages")
-    lines = services.log.live(head, head.live_from, head.last_seq)
+    lines = log.live(head, head.live_from, head.last_seq)
     tools = [read_line(line) for line in lines if b'"tool_id"' in line]
-    since = stamp(services.clock.now() - ABANDONED_AFTER)
+    since = stamp(now - ABANDONED_AFTER)
     last = before_open_calls(tools, min(through, head.last_seq), open_since=since)
     planned = CommitPlan(head.commit_count + 1, head.live_from, last)
     return planned if last >= head.live_from else Skip(session.ALL_KEPT)
