@@ -12,7 +12,6 @@ cost           of asking: four table writes and a message; while one is under wa
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Literal
 
 from strandline.domain.compaction import breaker
@@ -20,9 +19,10 @@ from strandline.domain.compaction.limits import AutoCompact
 from strandline.domain.compaction.state import Compaction, ContextState
 from strandline.domain.contracts import CommitRequested
 from strandline.domain.errors import StrandlineError
-from strandline.domain.session import CANCELLED, Archive, Head
+from strandline.domain.session import CANCELLED, Archive, Head, Skip
 from strandline.domain.times import stamp
-from strandline.domain.tool_calls import ABANDONED_AFTER, before_open_calls
+from strandline.pipeline.commit import plan_through
+from strandline.pipeline.library import Library
 from strandline.pipeline.services import Services
 from strandline.pipeline.task import revive
 from strandline.ports import StoreError
@@ -44,9 +44,9 @@ class Sought:
     archive: Archive | None = None
 
 
-def through(messages: Sequence[Message], limits: AutoCompact, effective: int | None, now: datetime) -> int:
-    """Up to which seq these visible messages can go: all but the newest `keep_recent`, or but fewer where those take
-    more than half of the window, or `target_chars`; no call is parted from a result that is there or may still come."""
+def through(messages: Sequence[Message], limits: AutoCompact, effective: int | None) -> int:
+    """Up to which seq these visible messages may go: all but the newest `keep_recent`, or but fewer where those take
+    more than half of the window, or `target_chars`."""
     if not messages:
         return 0
     kept = spent = 0
@@ -56,8 +56,7 @@ def through(messages: Sequence[Message], limits: AutoCompact, effective: int | N
         if kept and (kept == limits.keep_recent or spent > room):
             break
         kept += 1
-    last = messages[-1]["seq"] - kept
-    return before_open_calls(messages, last, open_since=stamp(now - ABANDONED_AFTER))
+    return int(messages[-1]["seq"]) - kept
 
 
 def _chars(message: Message) -> int:
@@ -65,9 +64,7 @@ def _chars(message: Message) -> int:
     return len(message.get("content", "")) + sum(map(len, outputs))
 
 
-def seek(
-    services: Services, head: Head, state: ContextState, last: int, limits: AutoCompact
-) -> Sought | None:
+def seek(services: Library, head: Head, state: ContextState, last: int, limits: AutoCompact) -> Sought | None:
     """What is to be done so that the context becomes shorter, if anything can be and nothing is yet. Of a new commit it
     takes the lease; `last` is the seq up to which one would go. Raises StoreError."""
     now = services.clock.now()
@@ -83,13 +80,14 @@ def seek(
     return _by_commit(services, head, last, rest)
 
 
-def _by_commit(services: Services, head: Head, last: int, rest: tuple[str, int, int]) -> Sought | None:
-    if last < head.live_from:
+def _by_commit(services: Library, head: Head, last: int, rest: tuple[str, int, int]) -> Sought | None:
+    planned = plan_through(services.told, head, last, services.clock.now())
+    if isinstance(planned, Skip):
         return None
     token = services.ids.new()
     if not services.leases.take(ref(head), "commit", token):
         return None
-    return Sought(Compaction(dated(rest[0], token), last, *rest), "commit", lease=token)
+    return Sought(Compaction(dated(rest[0], token), planned.last, *rest), "commit", lease=token)
 
 
 def start(services: Services, head: Head, sought: Sought) -> None:

@@ -248,9 +248,8 @@ class _Call:
         pressure = self._assembled(given, replace(state, pin=given.pin)).pressure
         if pressure == "none" or not auto.enabled:
             return None
-        now = self._services.clock.now()
         old = [message for message in given.messages if message["seq"] > self._head.covered_through]
-        last = compaction.through(old, auto, self._effective, now)
+        last = compaction.through(old, auto, self._effective)
         with suppress(StoreError):
             return compaction.seek(self._services, self._head, state, last, auto)
         return None
