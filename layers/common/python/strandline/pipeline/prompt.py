@@ -26,7 +26,7 @@ from strandline.domain.compaction.limits import Limits, resolve
 from strandline.domain.compaction.room import thresholds
 from strandline.domain.compaction.sizes import overhead
 from strandline.domain.compaction.state import ContextState, Pin
-from strandline.domain.errors import Aborted, ContextBlocked
+from strandline.domain.errors import Aborted, ContextBlocked, StrandlineError
 from strandline.domain.session import Head
 from strandline.domain.times import parse
 from strandline.domain.transcribing import text_of
@@ -250,7 +250,7 @@ class _Call:
             return None
         old = [message for message in given.messages if message["seq"] > self._head.covered_through]
         last = compaction.through(old, auto, self._effective)
-        with suppress(StoreError):
+        with suppress(StoreError, StrandlineError):
             return compaction.seek(self._services, self._head, state, last, auto)
         return None
 
