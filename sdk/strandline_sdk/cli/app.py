@@ -5,8 +5,8 @@ from typing import Any
 import click
 import httpx
 
-from strandline_sdk.cli import history as history  # its commands join those of memories
 from strandline_sdk.cli import (
+    bench,
     importing,
     memories,
     notes,
@@ -18,6 +18,7 @@ from strandline_sdk.cli import (
     train,
     watching,
 )
+from strandline_sdk.cli import history as history  # its commands join those of memories
 from strandline_sdk.cli.base import Group, Settings
 from strandline_sdk.connection import DEFAULT_URL
 
@@ -65,3 +66,4 @@ main.add_command(sessions.commit)
 main.add_command(tasks.tasks)
 main.add_command(watching.watch)
 main.add_command(train.train)
+main.add_command(bench.bench)

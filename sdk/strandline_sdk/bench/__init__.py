@@ -1,0 +1,1 @@
+"""Benchmarks that anybody can run against a service of his own."""
