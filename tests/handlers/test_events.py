@@ -78,6 +78,7 @@ def mia(service: Service) -> Client:
     client = service.client("mia", "demo")
     client.remember("tour", "I moved to Lisbon last week.", "I love the cello.")
     client.put("/memories/preferences/music.md", {"content": "# Preferences: music\n"})
+    client.put("/memories/experiences/cancel-a-reservation.md", {"content": "# Cancel\n\nLook first.\n"})
     client.append("tour", "error: no such file\n" * 1_100, role="tool", id="build-log")
     return client
 

@@ -12,7 +12,8 @@ from tests.handlers.mcp_client import call, talk
 from tests.handlers.service import Answer, Client, Service
 
 TOOLS = {
-    "remember", "recall", "read", "forget", "view", "create", "str_replace", "insert", "delete", "rename"
+    "remember", "recall", "read", "forget", "view", "create", "str_replace", "insert", "delete", "rename",
+    "search_experience", "read_experience",
 }  # fmt: skip
 MODES = ("legacy", "auto")
 NOTE = "/memories/notes.md"
@@ -58,6 +59,8 @@ def test_the_tools_are_listed(alice: Client, mode: str) -> None:
         "recall",
         "read",
         "view",
+        "search_experience",
+        "read_experience",
     ]
 
 

@@ -29,7 +29,7 @@ UNSERVED = [
     ("POST", "/search/glob"),
     ("PATCH", "/sessions/s/config"),
     ("GET", "/admin/accounts/a/groups"),
-    ("GET", "/agent-evolution/experiences/outcomes"),
+    ("GET", "/admin/agent-evolution"),
 ]
 
 

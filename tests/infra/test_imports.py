@@ -22,7 +22,8 @@ BUDGETS = {
     "merge": 190,
     "learn": 200,
     "sweep": 190,
-    "erase": 475,
+    "erase": 480,
+    "api": 475,
     "api": 465,
     "mcp": 560,
 }

@@ -17,6 +17,7 @@ from strandline.entry.routes import (
     admin,
     context,
     erasure,
+    experiences,
     files,
     history,
     journal,
@@ -61,6 +62,7 @@ ROUTERS = (
     erasure.router,
     scrubs.router,
     usage.router,
+    experiences.router,
 )
 
 app = APIGatewayHttpResolver(

@@ -7,7 +7,7 @@ Each is an addition like those of an extraction, kept once per archive; links st
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -188,7 +188,11 @@ class Lesson:
             type=EXPERIENCES.name,
             title=one_line(self.case.signature, 200),
             peer=None,
-            values=(self._value("situation", self.case.input), self._value(run, self.run.encoded())),
+            values=(
+                self._value("situation", self.case.input),
+                self._value(run, self.run.encoded()),
+                *self._counted(),
+            ),
             links=(_link(DERIVED_FROM, self.trajectory), _link(BELONGS, self.case.path)),
         )
 
@@ -258,8 +262,3 @@ def _sum(known: CandidateValue | None, more: CandidateValue) -> CandidateValue:
 def is_reading(values: Sequence[FieldValue]) -> bool:
     """Whether all that is said of a file is that it was read: that alone begins no experience."""
     return bool(values) and all(value.field.startswith("used_") for value in values)
-
-
-def tallied(values: Mapping[str, Any], prefix: str = "") -> dict[str, int]:
-    """All five outcomes, each with how often it was counted."""
-    return {each: int(values.get(f"{prefix}{each}", 0)) for each in OUTCOMES}

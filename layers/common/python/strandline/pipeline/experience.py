@@ -1,0 +1,161 @@
+"""Experiences as an agent finds and reads them: cases by what was asked, situations first, a text only where it fits.
+
+A search reads the cases that it finds and the experiences that they name; a reading is counted for a session that is
+named with it, so that the outcome of its next commit is that experience's, too (`learn.py`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from strandline.domain.errors import InvalidUri
+from strandline.domain.learning.experience import confidence, situation
+from strandline.domain.learning.run import runs
+from strandline.domain.line import DERIVED
+from strandline.domain.link import Link
+from strandline.domain.memory import Memory
+from strandline.domain.memory_types.outcomes import OUTCOMES
+from strandline.pipeline import memory
+from strandline.pipeline.catalogue import read_file
+from strandline.pipeline.library import Library
+from strandline.pipeline.search import Query, run_search
+from strandline.pipeline.usage import UsageReport, run_usage
+from strandline.storage.layout import User
+
+FOLDER = "experiences/"
+LINES_PER_CASE = 10
+PER_CASE = 5
+MAX_QUERY_CHARS = 2_000
+
+
+@dataclass(frozen=True)
+class Gist:
+    """What is shown of an experience that is not read yet."""
+
+    path: str
+    name: str
+    situation: str
+
+
+@dataclass(frozen=True)
+class FoundCase:
+    """A case that a search has found, with what was learnt of it."""
+
+    path: str
+    memory: Memory
+    score: float
+    experiences: Sequence[Gist]
+
+
+def search_experience(services: Library, owner: User, query: str, limit: int) -> list[FoundCase]:
+    """The cases whose requests are like the query, best first. Reads each of them, and its experiences."""
+    wanted = Query(
+        query[:MAX_QUERY_CHARS], limit=limit * LINES_PER_CASE, types=frozenset({"cases"}), spread=False
+    )
+    best: dict[str, float] = {}
+    for hit in run_search(services, owner, wanted):
+        best.setdefault(hit.document.group, hit.score)
+    found = []
+    for path in list(best)[:limit]:
+        case = read_file(services, owner, path)
+        if case is not None:
+            found.append(FoundCase(path, case, best[path], list(_gists(services, owner, case))))
+    return found
+
+
+def _gists(services: Library, owner: User, case: Memory) -> Iterator[Gist]:
+    """Those that were learnt of the case, without what others have taken the place of."""
+    for path in [link.path for link in case.links if link.path.startswith(FOLDER)][:PER_CASE]:
+        there = read_file(services, owner, path)
+        if there is not None and not _superseded(there.links):
+            yield Gist(path, there.title, situation(there.values) or first_line(there))
+
+
+def _superseded(links: Sequence[Link]) -> bool:
+    return any(link.back and link.type == "supersedes" for link in links)
+
+
+def first_line(found: Memory) -> str:
+    """The first line of a text that says something, as of an experience that somebody has written."""
+    rows = (row.removesuffix(DERIVED).strip("- ").strip() for row in found.body.split("\n"))
+    return next((row[:300] for row in rows if row and not row.startswith("#")), "")
+
+
+def read_experience(services: Library, owner: User, path: str, session_id: str | None = None) -> Memory:
+    """Reads one, and counts that a session did. Raises NotFound when either is not there."""
+    found = memory.read(services, owner, checked(path))
+    if session_id is not None:
+        run_usage(services, UsageReport(owner, session_id, [found.path]))
+    return found
+
+
+def checked(path: str) -> str:
+    """The path, if it is that of an experience. Raises InvalidUri."""
+    if not path.startswith(FOLDER):
+        raise InvalidUri(
+            f"not an experience: {path[:200]!r}; they are at …/memories/{FOLDER}", uri=path[:200]
+        )
+    return path
+
+
+def told(found: Memory) -> str:
+    """Its text without the marks of what is derived."""
+    rows = (row.removesuffix(DERIVED).rstrip() for row in found.body.split("\n"))
+    return "\n".join(rows)
+
+
+def confidence_of(found: Memory) -> float:
+    """Between 0 and 1: the mean of the runs that it remembers."""
+    return confidence(runs(found.values))
+
+
+# ---- what became of it
+
+
+@dataclass(frozen=True)
+class Told:
+    """A trajectory, and how it belongs to an experience: `source` it was learnt from, `used` it had read it."""
+
+    path: str
+    relation: str
+    memory: Memory | None = None
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+def trajectories(
+    services: Library, owner: User, path: str, *, offset: int, limit: int
+) -> tuple[list[Told], int]:
+    """Those of an experience, the newest conversations first, and how many there are. Raises NotFound."""
+    found = memory.read(services, owner, checked(path))
+    rows = memory.list_memories(services, owner, "trajectories/")
+    ends = [
+        (rows[link.path]["updated_at"], link.path, "used" if link.type == "used" else "source")
+        for link in found.links
+        if link.path in rows
+    ]
+    some = sorted(ends, reverse=True)[offset : offset + limit]
+    return [_told(services, owner, end, relation) for _, end, relation in some], len(ends)
+
+
+def _told(services: Library, owner: User, path: str, relation: str) -> Told:
+    there = read_file(services, owner, path)
+    values = {value.field: str(value.value) for value in there.values} if there else {}
+    return Told(path, relation, there, values)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How the runs ended that had read an experience, and those that it was learnt from: all five, always."""
+
+    used: Mapping[str, int]
+    learned: Mapping[str, int]
+
+
+def outcomes(services: Library, owner: User, path: str) -> Outcomes:
+    """Raises NotFound."""
+    found = memory.read(services, owner, checked(path))
+    known = {value.field: value.value for value in found.values}
+    return Outcomes(_tally(known, "used_"), _tally(known, ""))
+
+
+def _tally(known: Mapping[str, str | int], prefix: str) -> dict[str, int]:
+    return {each: int(known.get(f"{prefix}{each}", 0)) for each in OUTCOMES}

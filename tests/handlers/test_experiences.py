@@ -1,0 +1,135 @@
+"""Experiences over HTTP and MCP: found by the request, read where they fit, and what became of those who read them."""
+
+from typing import Any
+
+import pytest
+
+from tests.handlers.mcp_client import call
+from tests.handlers.service import Client, Service
+
+ROOT = "/agent-evolution/experiences"
+CANCEL = "viking://user/alice/memories/experiences/cancel-a-reservation.md"
+FIVE = {"success": 0, "failure": 0, "partial": 0, "unfinished": 0, "unknown": 0}
+
+
+def judged(
+    client: Client, name: str, asked: str, *, passed: bool, read: str | None = None, **case: Any
+) -> Any:
+    """A run of a task, committed and learnt from; answers its lesson's task. `read` is an experience it reads first."""
+    client.append(name, asked, metadata={"case": {"name": f"case {asked}", **case}})
+    if read:
+        assert client.get(f"{ROOT}/read", uri=read, session_id=name).status == 200
+    tool = {"type": "tool", "tool_id": "c1", "tool_name": "cancel_reservation", "tool_input": {"id": "R1"}}
+    client.post(f"/sessions/{name}/messages", {"role": "assistant", "parts": [tool]})
+    told = {**tool, "tool_output": "done" if passed else "Error: not allowed"}
+    client.post(f"/sessions/{name}/messages", {"role": "tool", "parts": [told]})
+    verdict = {"evaluation": {"passed": passed, "score": float(passed)}}
+    said = {"role": "system", "content": "Evaluation.", "metadata": verdict}
+    client.post(f"/sessions/{name}/messages", said)
+    commit = client.post(f"/sessions/{name}/commit", {}).result["task_id"]
+    client.service.pump()
+    lesson = client.get(f"/tasks/{commit}").result["result"]["learn_task_id"]
+    return client.get(f"/tasks/{lesson}").result
+
+
+@pytest.fixture
+def taught(alice: Client) -> Client:
+    lesson = judged(
+        alice, "one", "Please cancel my reservation.", passed=True, task_signature="Cancel a reservation"
+    )
+    assert (lesson["task_type"], lesson["status"]) == ("session_learn", "completed")
+    judged(alice, "two", "I want to book a flight to Oslo.", passed=False, task_signature="Book a flight")
+    return alice
+
+
+def test_a_search_shows_situations_and_where_to_read_on(taught: Client) -> None:
+    found = taught.post(f"{ROOT}/search", {"query": "cancel the reservation, please", "limit": 1}).result
+    (case,) = found["cases"]
+    assert {**case, "score": None} == {
+        "uri": "viking://user/alice/memories/cases/case-please-cancel-my-reservation.md",
+        "name": "case Please cancel my reservation.",
+        "task_signature": "Cancel a reservation",
+        "input": "Please cancel my reservation.",
+        "score": None,
+        "experiences": [
+            {"name": "Cancel a reservation", "uri": CANCEL, "situation": "Please cancel my reservation."}
+        ],
+    }
+
+
+def test_reading_one_gives_its_text(taught: Client) -> None:
+    read = taught.get(f"{ROOT}/read", uri=CANCEL).result
+    assert (read["name"], read["confidence"], read["version"]) == ("Cancel a reservation", 0.9, 1)
+    assert "- Call `cancel_reservation` (id)." in read["content"]
+    assert "<!--" not in read["content"]
+
+
+def test_all_five_outcomes_always(taught: Client) -> None:  # B-E4
+    assert taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result == {
+        "experience_uri": CANCEL,
+        "outcomes": FIVE,
+        "total": 0,
+        "learned_from": {**FIVE, "success": 1},
+    }
+
+
+def test_the_next_commit_s_outcome_is_that_of_what_was_read(taught: Client) -> None:  # B-E4 B-E5
+    judged(taught, "three", "Cancel R7.", passed=False, read=CANCEL)
+    result = taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result
+    assert (result["outcomes"], result["total"]) == ({**FIVE, "failure": 1}, 1)
+    page = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL).result
+    runs = {each["relation"]: each for each in page["trajectories"]}
+    assert {relation: each["outcome"] for relation, each in runs.items()} == {
+        "used": "failure",
+        "source": "success",
+    }
+    assert runs["source"]["case_uri"].endswith("/cases/case-please-cancel-my-reservation.md")
+    assert (page["total"], page["limit"], page["offset"]) == (2, 50, 0)
+    rest = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL, limit=1, offset=1).result
+    assert [each["uri"] for each in rest["trajectories"]] == [page["trajectories"][1]["uri"]]
+
+
+@pytest.mark.parametrize(
+    ("uri", "refusal"),
+    [
+        ("viking://user/alice/memories/experiences/none.md", (404, "NOT_FOUND")),
+        ("viking://user/bob/memories/experiences/cancel-a-reservation.md", (404, "NOT_FOUND")),
+        ("viking://user/alice/memories/cases/x.md", (400, "INVALID_URI")),
+        ("viking://user/alice/sessions/one", (400, "INVALID_URI")),
+        ("nonsense", (400, "INVALID_URI")),
+    ],
+)
+def test_what_is_no_experience_of_one_s_own(taught: Client, uri: str, refusal: tuple[int, str]) -> None:
+    assert taught.get(f"{ROOT}/read", uri=uri).refusal == refusal
+    assert taught.get(f"{ROOT}/outcomes", experience_uri=uri).refusal == refusal
+    assert taught.get(f"{ROOT}/trajectories", experience_uri=uri).refusal == refusal
+
+
+def test_nobody_finds_another_s(service: Service, taught: Client) -> None:
+    bob = service.client("bob")
+    assert bob.post(f"{ROOT}/search", {"query": "cancel my reservation"}).result == {"cases": []}
+
+
+def test_switched_off_nothing_is_learnt(service: Service) -> None:
+    service.configure(STRANDLINE_LEARNING="false")
+    client = service.client("carl")
+    client.append("s", "Cancel.", metadata={"case": {"name": "c"}})
+    said = {"role": "system", "content": "Evaluation.", "metadata": {"evaluation": {"passed": True}}}
+    client.post("/sessions/s/messages", said)
+    commit = client.post("/sessions/s/commit", {}).result["task_id"]
+    service.pump()
+    assert client.get(f"/tasks/{commit}").result["result"]["learn_task_id"] is None
+    assert client.get("/memories", prefix="cases/").result == []
+
+
+def test_an_agent_searches_and_reads_by_its_tools(taught: Client) -> None:
+    found, _ = call(taught, "search_experience", query="please cancel my reservation", limit=1)
+    assert found == (
+        "case case Please cancel my reservation.\n"
+        f"- situation: Please cancel my reservation.\n  read_experience: {CANCEL}"
+    )
+    text, is_error = call(taught, "read_experience", uri=CANCEL)
+    assert not is_error
+    assert "- Call `cancel_reservation` (id)." in text
+    _, is_error = call(taught, "read_experience", uri="viking://user/alice/memories/profile.md")
+    assert is_error
