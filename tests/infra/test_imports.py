@@ -24,7 +24,6 @@ BUDGETS = {
     "sweep": 190,
     "erase": 480,
     "api": 475,
-    "api": 465,
     "mcp": 560,
 }
 MEMORIES = {"api", "erase", "learn", "mcp", "merge", "sweep"}
