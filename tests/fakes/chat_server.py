@@ -227,7 +227,6 @@ class Notes:
     answer: dict[str, Any] = field(
         default_factory=lambda: {
             "abstract": "They talked.",
-            "overview": "# Overview\n\nThey talked.\n",
             "profile": [],
             "preferences": [],
             "entities": [],
@@ -248,11 +247,28 @@ class Notes:
 
 
 def remembers(asked: Asked) -> dict[str, Any]:
-    """A well-behaved model: of every message it notes who said what."""
+    """A well-behaved model: of every message it notes who said what; in notes of a session, that it was said."""
+    if "<notes>" in asked.user:
+        return updates(asked)
     notes = Notes()
     for message in heard(asked):
         notes.fact("profile", message, f"It is noted of {message.name}: {message.text}")
     return notes.answer
+
+
+_NOTED = re.compile(
+    r'<message seq="(\d+)" speaker="([^"]*)" at="[^"]*"(?: gives="orders")?>([^<]*)</message>'
+)
+
+
+def updates(asked: Asked, **changes: Any) -> dict[str, Any]:
+    """Edits of a session's notes: a fact for every message, and these changes."""
+    said = [
+        f"{html.unescape(name)} said: {html.unescape(text)}" for _, name, text in _NOTED.findall(asked.user)
+    ]
+    lists = "task files errors open learnings results worklog outdated settled".split()
+    given = {"title": "what was said", "current_state": ["They talk."], "facts": said}
+    return {**{key: [] for key in lists}, **given, **changes}
 
 
 def _reply(asked: Asked, stop: str, *, tool: Any = None, text: str | None = None) -> bytes:

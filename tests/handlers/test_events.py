@@ -14,6 +14,7 @@ from strandline.domain.contracts import (
     ExtractRequested,
     LearnRequested,
     MergeRequested,
+    SummariseRequested,
 )
 from strandline.domain.events import Event
 from strandline.entry.api import app
@@ -26,6 +27,7 @@ MESSAGES: dict[str, type[BaseModel]] = {
     "erase.v1": EraseRequested,
     "learn.v1": LearnRequested,
     "extract.v1": ExtractRequested,
+    "extract_summarise.v1": SummariseRequested,
     "merge.v1": MergeRequested,
 }
 FUNCTIONS = {

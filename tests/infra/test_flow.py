@@ -10,9 +10,10 @@ from strandline.flow import STAGES, Stage
 
 BY_FUNCTION = {stage.function: stage for stage in STAGES}
 CONSUMERS = {
-    stage.consumes: [trigger for trigger in stage.triggers if trigger.endswith("Queue")]
+    message: [trigger for trigger in stage.triggers if trigger.endswith("Queue")]
     for stage in STAGES
-    if stage.consumes
+    for message in (stage.consumes, *stage.besides)
+    if message
 }
 
 
@@ -73,5 +74,6 @@ def test_every_event_is_told_of() -> None:
 
 def test_every_message_has_one_queue_and_one_consumer(template: Template) -> None:
     consumed = [trigger.queue for trigger in template.queue_triggers()]
-    assert sorted(consumed) == sorted(queue for queues in CONSUMERS.values() for queue in queues)
+    own = [CONSUMERS[stage.consumes] for stage in STAGES if stage.consumes]
+    assert sorted(consumed) == sorted(queue for queues in own for queue in queues)
     assert {message for stage in STAGES for message in stage.emits} <= CONSUMERS.keys()

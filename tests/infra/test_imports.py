@@ -18,7 +18,7 @@ BUDGETS = {
     "append": 80,
     "authorizer": 75,
     "commit": 90,
-    "extract": 130,
+    "extract": 140,
     "merge": 190,
     "learn": 200,
     "sweep": 190,

@@ -106,6 +106,7 @@ class Faked:
             erase_queue=lambda: merge,
             bus=lambda: self._bus,
             model=RuleModel,
+            summariser=RuleModel,
             tokens=TiktokenCounter("cl100k_base"),
             clock=SystemClock(),
             ids=RandomIds(),

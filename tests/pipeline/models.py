@@ -1,10 +1,11 @@
 """Extractors whose answer a test knows beforehand."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from strandline.domain.errors import ExtractionFailed
-from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
+from strandline.domain.errors import AnswerCut, ExtractionFailed
+from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn, Usage
+from strandline.domain.working_memory.update import Summary, Update
 
 
 class Echo:
@@ -21,7 +22,6 @@ class Echo:
         return Extraction(
             extractor="echo/1",
             abstract=f"{len(transcript.turns)} messages",
-            overview=f"# Overview of archive {transcript.archive}\n",
             proposals=tuple(_proposals(transcript)),
         )
 
@@ -36,6 +36,29 @@ def _proposals(transcript: Transcript) -> Iterator[Proposal]:
 def _proposal(turn: Turn, topic: str, text: str) -> Proposal:
     claim = Claim(text=text, seq_from=turn.seq, seq_to=turn.seq, quote=text)
     return Proposal(memory_type="preferences", peer=turn.speaker, fields={"topic": topic}, claims=(claim,))
+
+
+class Notes:
+    """A summariser whose documents have a fact `seq: text` for each message. Remembers which ranges it was asked about;
+    refuses as often as `failing` says, and says its answer was cut where it is shown more than `most` messages."""
+
+    def __init__(self, failing: int = 0, most: int = 1_000, usage: Usage | None = None) -> None:
+        self.asked: list[tuple[int, int, int]] = []
+        self.failing = failing
+        self.most = most
+        self.usage = usage
+
+    def summarise(self, update: Update) -> Summary:
+        """`asked` has (what the document took in before, first seq, last seq)."""
+        self.asked.append((update.before.through, update.messages[0]["seq"], update.through))
+        if self.failing:
+            self.failing -= 1
+            raise ExtractionFailed("the answer is prose")
+        if len(update.messages) > self.most:
+            raise AnswerCut("the answer does not fit", usage=self.usage)
+        notes = [f"{message['seq']}: {message.get('content', '')}" for message in update.messages]
+        document = update.before.with_items("facts", [*update.before.of("facts"), *notes])
+        return Summary(replace(document, through=update.through), self.usage)
 
 
 @dataclass
@@ -61,7 +84,7 @@ class Scripted:
 
     def extract(self, transcript: Transcript) -> Extraction:
         proposals = tuple(_scripted(turn, *turn.text.split("|")) for turn in transcript.turns)
-        return Extraction(extractor="scripted/1", abstract="", overview="", proposals=proposals)
+        return Extraction(extractor="scripted/1", abstract="", proposals=proposals)
 
 
 def _scripted(turn: Turn, kind: str, where: str, what: str, new: str) -> Proposal:

@@ -44,7 +44,6 @@ class Reader:
         return Extraction(
             extractor="test:m/1",
             abstract=f"Read {self.asked[-1]}.",
-            overview=f"- {len(transcript.turns)} messages read\n",
             proposals=tuple(_noted(turn.seq, turn.text) for turn in transcript.turns),
             usage=usage,
         )
@@ -104,7 +103,6 @@ def test_the_models_facts_stand_beside_the_rules_lines(world: World) -> None:
     assert reader.asked == [(1, 4)]
     (candidates,) = world.bodies("candidates.json").values()
     assert json.loads(candidates)["extractor"] == "echo/1+test:m/1"
-    assert run_context(world.services(), ALICE, "s").overview == "- 4 messages read\n"
     assert tokens(world, done) == {"model": "test:m", "input": 40, "output": 5, "calls": 1}
 
 
@@ -172,9 +170,6 @@ def test_parts_are_read_one_after_the_other_and_put_together() -> None:
 
     assert reader.asked == [(1, 2), (3, 4)]
     assert sorted_lines(world) == BOTH
-    assert run_context(world.services(), ALICE, "s").overview == (
-        "# Messages 1 to 2\n\n- 2 messages read\n\n# Messages 3 to 4\n\n- 2 messages read\n"
-    )
     assert tokens(world, done) == {"model": "test:m", "input": 40, "output": 10, "calls": 2}
 
 
@@ -233,6 +228,7 @@ def test_the_sweep_leaves_an_archive_alone_while_it_is_being_read() -> None:
     world.extract_next()  # 700 s
     world.clock.advance(150)
     world.extract_next()  # begins at 850 s: the task has moved on
+    world.extract_next()  # there was no time left for the working memory
     run_sweep(world.services())
     assert len(world.extract_queue) == 0
     world.settle()
@@ -258,7 +254,7 @@ def died(at: int | None, kind: str = "killed before") -> tuple[World, Reader]:
     return world, reader
 
 
-CALLS = 20
+CALLS = 25
 
 
 @pytest.mark.parametrize("kind", FAULTS)

@@ -12,6 +12,7 @@ from strandline.domain.contracts import (
     LearnRequested,
     MergeRequested,
     SessionRef,
+    SummariseRequested,
 )
 from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.message import MessageIn, read_line
@@ -28,7 +29,8 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
-from strandline.ports import Model, Settler, StoreError, TokenCounter
+from strandline.pipeline.working_memory import run_summarise
+from strandline.ports import Model, Settler, StoreError, Summariser, TokenCounter
 from strandline.storage.journal import Journals
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -42,7 +44,7 @@ from tests.fakes import (
     MemoryQueue,
     WordCounter,
 )
-from tests.pipeline.models import Echo
+from tests.pipeline.models import Echo, Notes
 from tests.pipeline.trips import Calls, Killed, Trip, WatchedFaults, die
 
 T = TypeVar("T")
@@ -73,6 +75,8 @@ class World:
         self.model: Model = model or Echo()
         self.language_model: Model | None = None
         self.settler: Settler | None = None
+        rules: Any = model
+        self.summariser: Summariser = rules if hasattr(model, "summarise") else Notes()
         self.tokens: TokenCounter = WordCounter()
         self.mend()
         self._late = self.objects.faults
@@ -89,6 +93,7 @@ class World:
             erase_queue=lambda: self.erase_queue,
             bus=lambda: self.bus,
             model=lambda: self.model,
+            summariser=lambda: self.summariser,
             tokens=self.tokens,
             clock=self.clock,
             ids=self.ids,
@@ -192,6 +197,9 @@ class World:
     def _extract(self, delivery: Delivery) -> None:
         """As the queue's edge does it: what can never succeed, or has been tried often enough, has failed."""
         request = delivery.message
+        if isinstance(request, SummariseRequested):
+            run_summarise(self.services(), request)
+            return
         assert isinstance(request, ExtractRequested)
         try:
             run_extract(self.services(), request)

@@ -19,6 +19,7 @@ from strandline.pipeline.services import Ports, Rules
 from strandline.storage.codec import HeadCodec
 from strandline.storage.layout import User
 from tests.fakes import FakeIds, MemoryBus, MemoryItems, WordCounter
+from tests.pipeline.models import Notes
 from tests.sim.faults import Plan
 from tests.sim.history import History, Killed, ModelCall
 from tests.sim.network import Invocation, Kill, Network
@@ -139,6 +140,7 @@ class World:
                 erase_queue=lambda: ports["erase"],
                 bus=lambda: ports["bus"],
                 model=lambda: ports["model"],
+                summariser=Notes,
                 tokens=WordCounter(),
                 clock=SimClock(self, self.chance.uniform(-SKEW, SKEW)),
                 ids=self.ids,

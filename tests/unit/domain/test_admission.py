@@ -23,7 +23,7 @@ def said(*texts: str, speaker: str | None = None) -> Transcript:
 
 def checked(*proposals: Proposal, of: Transcript | None = None, **policy: Any) -> Candidates:
     given = MemoryPolicy(**{"memory_types": list(ALL_TYPES), **policy})
-    extraction = Extraction(extractor="x", abstract="", overview="", proposals=proposals)
+    extraction = Extraction(extractor="x", abstract="", proposals=proposals)
     return check(extraction, of or said("I like tea"), given, "0" * 12)
 
 

@@ -46,7 +46,7 @@ def test_facts_become_lines_of_their_types_files() -> None:
         "peers/Ann/events/2023/05/08/canoe-bought-0123456789ab.md": ["Ann bought a red canoe on 7 May 2023."],
         "peers/Bob/profile.md": ["Bob never learnt to swim."],
     }
-    assert (found.abstract, found.overview) == ("Ann and Bob talked.", "# Boats\n\n- Ann has one.\n")
+    assert found.abstract == "Ann and Bob talked."
 
 
 def test_one_fact_that_cannot_be_used_goes_alone() -> None:  # B-C4
@@ -158,17 +158,14 @@ def test_a_line_cannot_carry_a_comment_or_a_second_line() -> None:
 
 def test_what_is_not_unicode_reaches_no_store() -> None:
     odd = "canoe \ud800\u202e\x00 end"
-    found = checked(
-        {**answer(entities=[fact(text=odd, category=odd, name=odd)]), "abstract": odd, "overview": odd}
-    )
+    found = checked({**answer(entities=[fact(text=odd, category=odd, name=odd)]), "abstract": odd})
     assert found.model_dump_json().encode()
-    assert (found.abstract, found.overview) == ("canoe end", "canoe end\n")
+    assert found.abstract == "canoe end"
 
 
 def test_a_summary_is_cut() -> None:
-    found = checked({**answer(), "abstract": "word " * 1_000, "overview": "line\n" * 10_000})
+    found = checked({**answer(), "abstract": "word " * 1_000})
     assert len(found.abstract) <= 600
-    assert len(found.overview) <= 8_001
 
 
 def test_a_fact_that_cites_everything_cites_its_quote() -> None:
@@ -241,7 +238,7 @@ def test_a_fact_may_give_an_attribute_a_new_value(
 NAMES = ["profile", "preferences", "entities", "events"]
 
 
-@pytest.mark.parametrize("change", ["abstract", "overview", *NAMES])
+@pytest.mark.parametrize("change", ["abstract", *NAMES])
 @pytest.mark.parametrize("value", [None, 7, {"a": 1}])
 def test_every_part_of_the_schema_is_needed(change: str, value: Any) -> None:
     given_answer = answer(profile=[fact()])
@@ -303,7 +300,7 @@ def test_any_json_is_an_extraction_or_a_failed_attempt(value: Any) -> None:
 
 def test_the_schema_is_made_of_the_declared_types() -> None:
     made = schema(["S1", "S2"], BY_DEFAULT)
-    assert made["required"] == ["abstract", "overview", *NAMES]
+    assert made["required"] == ["abstract", *NAMES]
     for name, kind in zip(NAMES, BY_DEFAULT, strict=True):
         item = made["properties"][name]["items"]
         assert made["properties"][name]["description"] == kind.instruction

@@ -65,7 +65,7 @@ def test_one_turn_has_no_halves() -> None:
 
 
 def found(text: str, abstract: str = "They talked.") -> Extraction:
-    given_answer = {**answer(profile=[fact(text=text)]), "abstract": abstract, "overview": f"- {text}\n"}
+    given_answer = {**answer(profile=[fact(text=text)]), "abstract": abstract}
     return extraction(given_answer)
 
 
@@ -73,7 +73,6 @@ def test_parts_are_joined_in_order() -> None:
     spent = Usage(models=("m",), calls=2, input_tokens=30, output_tokens=5)
     whole = joined([((1, 4), found("Ann rows.", "First.")), ((5, 9), found("Ann swims.", "Then."))], spent)
     assert whole.abstract == "First. Then."
-    assert whole.overview == "# Messages 1 to 4\n\n- Ann rows.\n\n# Messages 5 to 9\n\n- Ann swims.\n"
     assert [p.claims[0].text for p in whole.proposals] == ["Ann rows.", "Ann swims."]
     assert (whole.extractor, whole.usage) == ("test/1", spent)
 
@@ -84,11 +83,9 @@ def test_one_part_is_itself() -> None:
 
 
 def test_a_summary_of_many_parts_is_bounded() -> None:
-    long = {**answer(), "abstract": "word " * 100, "overview": "line\n" * 1_500}
+    long = {**answer(), "abstract": "word " * 100}
     whole = joined([((n, n), extraction(long)) for n in range(100)], Usage())
     assert len(whole.abstract) < 2_000
-    assert len(whole.overview) < 30_000
-    assert whole.overview.count("# Messages") == 100
 
 
 def test_rules_and_model_stand_side_by_side() -> None:
@@ -107,11 +104,6 @@ def test_what_both_say_in_the_same_words_is_one_line() -> None:
     one = found("Ann bought a red canoe.")
     (file,) = check(beside(one, one), TALK, MemoryPolicy(), "0123456789ab").files
     assert [line.text for line in file.lines] == ["Ann bought a red canoe."]
-
-
-def test_without_an_overview_of_its_own_the_rules_is_kept() -> None:
-    read = extraction({**answer(), "overview": " "})
-    assert beside(found("Ann rows."), read).overview == "- Ann rows.\n"
 
 
 def test_usage_adds_up() -> None:

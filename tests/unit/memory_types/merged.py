@@ -34,7 +34,7 @@ def candidates(archive: Mapping[str, Any]) -> Candidates:
     types = policy.chosen(REGISTRY.values())
     transcript = Transcript(session_id=archive["session"], archive=1, turns=turns, types=types)
     proposals = tuple(map(_proposal, archive["proposals"]))
-    extraction = Extraction(extractor="case", abstract="", overview="", proposals=proposals)
+    extraction = Extraction(extractor="case", abstract="", proposals=proposals)
     return check(extraction, transcript, policy, archive["id"])
 
 

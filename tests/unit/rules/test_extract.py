@@ -25,7 +25,6 @@ def test_an_empty_archive() -> None:
     answer = extract(transcript())
     assert answer.proposals == ()
     assert answer.abstract == "Nobody spoke."
-    assert answer.overview == "# conversation\n\n0 messages\n"
 
 
 def test_a_peer_is_named_and_owns_its_lines() -> None:

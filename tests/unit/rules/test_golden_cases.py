@@ -7,6 +7,9 @@ import yaml
 
 from strandline.domain.extraction import Extraction, Proposal, Transcript, Turn
 from strandline.domain.rules import extract
+from strandline.domain.times import stamp
+from strandline.domain.working_memory.by_rules import updated
+from strandline.domain.working_memory.document import Document, render
 
 CASES = Path(__file__).parents[2] / "cases" / "rules"
 
@@ -18,6 +21,20 @@ def given(case: dict[str, Any]) -> Transcript:
         for i, m in enumerate(case["messages"], 1)
     )
     return Transcript(session_id="case", archive=1, turns=turns)
+
+
+def stored(case: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same as they are stored."""
+    return [
+        {
+            "seq": turn.seq,
+            "role": turn.role,
+            "content": turn.text,
+            "created_at": stamp(turn.at),
+            **({"peer_id": turn.speaker} if turn.speaker else {}),
+        }
+        for turn in given(case).turns
+    ]
 
 
 def file_of(proposal: Proposal) -> str:
@@ -37,4 +54,4 @@ def test_case(path: Path) -> None:
     extraction = extract(given(case))
     assert files_of(extraction) == case["files"]
     assert extraction.abstract == case["abstract"]
-    assert extraction.overview == case["overview"]
+    assert render(updated(Document(), stored(case))) == case["overview"]

@@ -1,7 +1,9 @@
 import pytest
 
-from strandline.domain.rules import extract
+from strandline.domain.rules.extract import lines_said
+from strandline.domain.rules.messages import conversation
 from strandline.domain.rules.phrases import noun_phrases
+from strandline.domain.rules.summary import title_of
 from tests.unit.rules.conversation import transcript
 
 
@@ -24,9 +26,8 @@ def test_noun_phrases(said: str, found: list[str]) -> None:
 
 
 def title(*said: str) -> str:
-    return (
-        extract(transcript(*[("user", "Ann", s) for s in said])).overview.splitlines()[0].removeprefix("# ")
-    )
+    about = conversation(transcript(*[("user", "Ann", s) for s in said]))
+    return title_of(about, lines_said(about))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,6 @@ def test_the_summary_is_never_empty_and_stays_in_its_bounds(said: Transcript) ->
     assert answer.abstract
     assert "\n" not in answer.abstract
     assert len(answer.abstract) <= 1000
-    assert answer.overview.startswith("# ")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +113,6 @@ def test_the_summary_is_never_empty_and_stays_in_its_bounds(said: Transcript) ->
 def test_hostile_text_takes_a_bounded_number_of_lines(text: str) -> None:
     answer = extract(transcript(("user", None, text), ("user", "Ann", text)))
     assert sum(len(p.claims) for p in answer.proposals) <= 200
-    assert len(answer.overview) < 20_000
 
 
 SCRIPT = """

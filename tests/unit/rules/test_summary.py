@@ -36,39 +36,6 @@ def test_a_conversation_over_several_days() -> None:
     assert "from 8 May 2023 to 10 May 2023" in extract(days).abstract
 
 
-def test_the_overview_sorts_what_was_said() -> None:
-    assert extract(TALK).overview == (
-        "# harbour festival, Tidefest, posters\n"
-        "\n"
-        "The user and the assistant, on 8 May 2023, 4 messages\n"
-        "\n"
-        "## Asked of the assistant\n"
-        "- The user asked: Can you suggest a name for the harbour festival?\n"
-        "- The user asked: What does a poster cost?\n"
-        "\n"
-        "## Key facts and decisions\n"
-        '- The assistant said: "I recommend Tidefest as a name."'
-        ' (asked: "Can you suggest a name for the harbour festival?")\n'
-        '- The user said: "We decided on Tidefest." (8 May 2023)\n'
-        "\n"
-        "## Dates\n"
-        '- The user said: "Our harbour festival is on 12 June [12 June 2023]."\n'
-        "\n"
-        "## Plans\n"
-        "- The user wants to print posters for the harbour festival the week after 8 May 2023.\n"
-        "\n"
-        "## Open questions\n"
-        "- The user asked: What does a poster cost?\n"
-    )
-
-
-def test_the_overview_of_a_long_conversation_keeps_to_its_budget() -> None:
-    long = transcript(
-        *[("user", "Ann", f"I bought boat number {n} from the old harbour master.") for n in range(900)]
-    )
-    assert 5_000 < len(extract(long).overview) < 9_000
-
-
 def test_many_speakers_are_not_all_named() -> None:
     crowd = transcript(*[("user", f"Guest{n}", f"I own boat {n}.") for n in range(20)])
     assert "Guest7 and others talked" in extract(crowd).abstract

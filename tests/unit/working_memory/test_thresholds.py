@@ -37,6 +37,8 @@ def test_a_call_that_nobody_answers_is_not_waited_for_for_ever() -> None:
     lost = log(call("x", "a"), *[user("hm") for _ in range(ABANDONED + 5)])
     assert safe_end(lost[:ABANDONED]) == 0
     assert safe_end(lost) == ABANDONED + 6
+    later = log(call("x", "a"), user("hm", created_at="2024-03-06T11:15:00.000Z"))
+    assert safe_end(later) == 2
 
 
 def test_a_call_whose_result_is_in_the_same_part_is_not_open() -> None:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Stage:
     """One stage: what triggers it, who runs it, what it consumes and emits, the write that makes it true,
-    and the events it tells of (domain/events.py)."""
+    and the events it tells of (domain/events.py). `besides`: what comes by the same queue and is done by the way."""
 
     word: str
     function: str
@@ -44,6 +44,7 @@ class Stage:
     emits: tuple[str, ...]
     commit_point: str
     events: tuple[str, ...] = ()
+    besides: tuple[str, ...] = ()
 
 
 STAGES = (
@@ -75,9 +76,10 @@ STAGES = (
         triggers=("ExtractQueue",),
         use_case="strandline.pipeline.extract:run_extract",
         consumes="ExtractRequested",
-        emits=("ExtractRequested", "MergeRequested"),
-        commit_point="create-once PUT of the candidates of the archive",
+        emits=("ExtractRequested", "SummariseRequested", "MergeRequested"),
+        commit_point="create-once PUT of the candidates of the archive, then of each version of the working memory",
         events=("SessionCommitted", "TaskFailed"),
+        besides=("SummariseRequested",),
     ),
     Stage(
         word="merge",

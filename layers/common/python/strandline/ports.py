@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a function loads what it uses
     from strandline.domain.events import Event
     from strandline.domain.extraction import Extraction, Transcript
     from strandline.domain.settlement import Meeting, Settlement
+    from strandline.domain.working_memory.update import Summary, Update
 
 
 class StoreError(Exception):
@@ -221,6 +222,14 @@ class Model(Protocol):
     def extract(self, transcript: "Transcript") -> "Extraction":
         """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had, and of it `AnswerCut` when
         less should be asked about at once. A language model says in both cases what it has cost."""
+
+
+class Summariser(Protocol):
+    """Brings a session's working memory up to date: the rules, or a language model."""
+
+    def summarise(self, update: "Update") -> "Summary":
+        """Raises `domain.errors.ExtractionFailed` when no valid document is to be had, and of it `AnswerCut` when fewer
+        messages should be asked about at once. A language model says in both cases what it has cost."""
 
 
 class Settler(Protocol):

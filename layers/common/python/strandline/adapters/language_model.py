@@ -1,4 +1,5 @@
-"""`ports.Model` by a language model behind a chat endpoint: asks, waits where the endpoint is busy, reads the answer.
+"""`ports.Model`, `Summariser` and `Settler` by a language model behind a chat endpoint: asks, waits where the endpoint
+is busy, reads the answer.
 
 An endpoint sends one request and never repeats it; repeating is done here and nowhere else, so what is counted is what
 was sent. A request is repeated only while its answer could still come before the deadline. An answer that is not what
@@ -16,7 +17,10 @@ from strandline.domain.extraction import Extraction, Transcript, Usage
 from strandline.domain.language_model.answer import Answer, read
 from strandline.domain.language_model.meeting import question, read_ends
 from strandline.domain.language_model.prompt import VERSION, Prompt, prompt
+from strandline.domain.language_model.working_memory import question as notes
+from strandline.domain.language_model.working_memory import read_update
 from strandline.domain.settlement import Meeting, Settlement
+from strandline.domain.working_memory.update import Summary, Update
 from strandline.ports import Clock, Ids
 
 log = logging.getLogger(__name__)
@@ -88,22 +92,19 @@ class LanguageModel:
 
     def extract(self, transcript: Transcript) -> Extraction:
         reply, calls = self._ask(prompt(transcript))
-        usage = Usage(
-            models=(self._endpoint.name,),
-            calls=calls,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-        )
-        log.info(
-            "%s answered (%s) after %d calls: %d tokens in, %d out",
-            self._endpoint.name,
-            reply.stop,
-            calls,
-            reply.input_tokens,
-            reply.output_tokens,
-        )
+        usage = self._usage(reply, calls)
         try:
             return self._read(reply, transcript).model_copy(update={"usage": usage})
+        except ExtractionFailed as error:
+            error.usage = usage
+            raise
+
+    def summarise(self, update: Update) -> Summary:
+        reply, calls = self._ask(notes(update))
+        usage = self._usage(reply, calls)
+        try:
+            self._expect_whole(reply)
+            return Summary(read_update(reply.answer, update), usage)
         except ExtractionFailed as error:
             error.usage = usage
             raise
@@ -113,12 +114,7 @@ class LanguageModel:
             reply = self._endpoint.ask(question(meeting))
         except (Busy, Rejected) as error:
             raise self._failed(error, 1, final=False) from error
-        usage = Usage(
-            models=(self._endpoint.name,),
-            calls=1,
-            input_tokens=reply.input_tokens,
-            output_tokens=reply.output_tokens,
-        )
+        usage = self._usage(reply, 1)
         try:
             if reply.stop != "complete":
                 raise ExtractionFailed(f"the model's answer was {reply.stop}")
@@ -127,12 +123,22 @@ class LanguageModel:
             error.usage = usage
             raise
 
+    def _usage(self, reply: Reply, calls: int) -> Usage:
+        """What a reply has cost after that many requests."""
+        spent = (reply.input_tokens, reply.output_tokens)
+        name = self._endpoint.name
+        log.info("%s answered (%s) after %d calls: %d tokens in, %d out", name, reply.stop, calls, *spent)
+        return Usage(models=(name,), calls=calls, input_tokens=spent[0], output_tokens=spent[1])
+
     def _read(self, reply: Reply, transcript: Transcript) -> Extraction:
+        self._expect_whole(reply)
+        return read(reply.answer, transcript, self.name)
+
+    def _expect_whole(self, reply: Reply) -> None:
         if reply.stop == "refused":
             raise ExtractionFailed("the model refused to answer, or a filter stopped it")
         if reply.stop == "cut":
             raise AnswerCut("the model's answer does not fit into its output limit", final=True)
-        return read(reply.answer, transcript, self.name)
 
     def _ask(self, question: Prompt) -> tuple[Reply, int]:
         """The reply, and how many requests it took."""

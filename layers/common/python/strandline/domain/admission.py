@@ -57,7 +57,6 @@ def check(
         session_id=transcript.session_id,
         archive=transcript.archive,
         abstract=extraction.abstract,
-        overview=extraction.overview if policy.working_memory.enabled else "",
         files=linked([desk.files[path] for path in sorted(desk.files)]),
         rejected=tuple(desk.rejected),
         usage=extraction.usage,

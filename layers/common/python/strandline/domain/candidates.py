@@ -131,7 +131,6 @@ class Candidates(BaseModel):
     session_id: str
     archive: int
     abstract: str
-    overview: str
     files: tuple[CandidateFile, ...]
     rejected: tuple[Rejected, ...]
     usage: Usage | None = None

@@ -75,6 +75,18 @@ class ExtractRequested(BaseModel):
     rebuild: str = ""
 
 
+class SummariseRequested(BaseModel):
+    """Bring a session's working memory up to date with its live messages up to `through`; `lease` is let go of then."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["SummariseRequested"] = "SummariseRequested"
+    version: Literal[1] = 1
+    session: SessionRef
+    through: int = Field(ge=1, description="seq of the last message")
+    lease: str | None = Field(default=None, max_length=NAME_CHARS)
+
+
 class MergeRequested(BaseModel):
     """Merge the stored candidates of one archive into the user's memories."""
 
@@ -117,4 +129,6 @@ class EraseRequested(BaseModel):
     scrub: str = Field(default="", max_length=NAME_CHARS)
 
 
-Message = EraseRequested | CommitRequested | ExtractRequested | MergeRequested | LearnRequested
+Message = (
+    EraseRequested | CommitRequested | ExtractRequested | SummariseRequested | MergeRequested | LearnRequested
+)

@@ -150,7 +150,6 @@ class Extraction(BaseModel):
 
     extractor: str = Field(description="what produced it: `rules/1`, or a model's name")
     abstract: str = Field(description="one or two sentences on what the conversation was about")
-    overview: str = Field(description="markdown summary of the archive: the working memory")
     proposals: tuple[Proposal, ...]
     dropped: tuple[Dropped, ...] = ()
     usage: Usage | None = Field(default=None, description="None where no language model was asked")

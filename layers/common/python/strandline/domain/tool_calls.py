@@ -18,11 +18,11 @@ def before_open_calls(
     output that is no error; its results are the other parts with its `tool_id`, up to the first that is not still
     pending or running; ids may be used again afterwards.
     """
-    pairs, unanswered = _pairs(messages)
+    answered, unanswered = pairs(messages)
     if open_since is not None:
         waiting = [call["seq"] for call in unanswered if call["created_at"] >= open_since]
         last = min([last, *(seq - 1 for seq in waiting)])
-    for call, result in sorted(pairs, reverse=True):
+    for call, result in sorted(answered, reverse=True):
         if call <= last < result:
             last = call - 1
     return last
@@ -39,13 +39,13 @@ def skill_name(uri: str | None) -> str | None:
     return names[-1].removesuffix(".md") or None if names else None
 
 
-def _pairs(
+def pairs(
     messages: Iterable[Mapping[str, Any]],
 ) -> tuple[list[tuple[int, int]], list[Mapping[str, Any]]]:
     """(seq of the call, seq of a result of it) of every call that has been answered; the messages of calls that have
     not, or not to the end."""
     calls: dict[str, Mapping[str, Any]] = {}
-    pairs = []
+    answered = []
     for message in messages:
         for part in tool_parts(message):
             identity = part.get("tool_id")
@@ -54,7 +54,7 @@ def _pairs(
             if part.get("tool_output") is None and part.get("tool_status") != "error":
                 calls[identity] = message
             elif identity in calls:
-                pairs.append((calls[identity]["seq"], message["seq"]))
+                answered.append((calls[identity]["seq"], message["seq"]))
                 if part.get("tool_status") not in _UNFINISHED:
                     del calls[identity]
-    return pairs, list(calls.values())
+    return answered, list(calls.values())

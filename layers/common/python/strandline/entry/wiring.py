@@ -19,18 +19,25 @@ if TYPE_CHECKING:
     from strandline.adapters.keys import Key
     from strandline.adapters.language_model import Endpoint, LanguageModel
     from strandline.domain.extraction import Extraction, Transcript
+    from strandline.domain.working_memory.update import Summary, Update
     from strandline.pipeline.library import Library
     from strandline.ports import Embedder
     from strandline.storage.quotas import Quotas
 
 
 class RuleModel:
-    """The deterministic extractor behind the `Model` port; its word tables are loaded when first needed."""
+    """The rules behind the ports `Model` and `Summariser`; their word tables are loaded when first needed."""
 
     def extract(self, transcript: "Transcript") -> "Extraction":
         from strandline.domain import rules
 
         return rules.extract(transcript)
+
+    def summarise(self, update: "Update") -> "Summary":
+        from strandline.domain.working_memory.by_rules import updated
+        from strandline.domain.working_memory.update import Summary
+
+        return Summary(updated(update.before, update.messages))
 
 
 def language_model(config: Settings) -> "LanguageModel":
@@ -80,7 +87,8 @@ def _event_bus(name: str) -> "EventBus":
 
 def ports(config: Settings) -> Ports:
     """The adapters of a deployment."""
-    model: Model = RuleModel()
+    rules = RuleModel()
+    model: Model = rules
     return Ports(
         objects=lambda: S3Objects(config.bucket),
         items=lambda: DynamoItems(config.table),
@@ -92,6 +100,7 @@ def ports(config: Settings) -> Ports:
         erase_queue=lambda: SqsQueue(config.erase_queue_url, trace=current_trace),
         bus=lambda: _event_bus(config.event_bus),
         model=lambda: model,
+        summariser=(lambda: rules) if config.provider == "none" else partial(language_model, config),
         tokens=TiktokenCounter(config.token_encoding),
         clock=SystemClock(),
         ids=RandomIds(),

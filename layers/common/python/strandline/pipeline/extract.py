@@ -1,13 +1,15 @@
-"""extract: an archive becomes a summary and candidate memory lines.
+"""extract: an archive becomes candidate memory lines, and the working memory takes it in.
 
 in             ExtractRequested
-out            `candidates.json`, `abstract.md`, `overview.md` under the archive; SessionCommitted; MergeRequested.
-               ExtractRequested again where a language model has read some parts of a long archive and there is no
-               time for the others
+out            `candidates.json`, `abstract.md`, `overview.md` (`working_memory.py`) under the archive;
+               SessionCommitted; MergeRequested. ExtractRequested again where a language model has read some of it and
+               there is no time for the rest
 commit point   create-once PUT of the candidates
-on duplicate   the candidates are there: no model is asked again, only MergeRequested is sent again
+on duplicate   the candidates are there, and the working memory: no model is asked again, only MergeRequested is sent
+               again
 on crash       before the candidates: the message comes again and the work is done again, except for the parts of a
-               long archive that a language model has answered (`reading.py`). After: as on duplicate
+               long archive that a language model has answered (`reading.py`). After: what is there of the working
+               memory is gone on from
 """
 
 from contextlib import suppress
@@ -35,6 +37,7 @@ from strandline.pipeline.learning import cases
 from strandline.pipeline.memory_types import Pinned, pinned
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
+from strandline.pipeline.working_memory import run_working_memory
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.layout import Life, Rebuild, head_key, user_of
@@ -50,8 +53,9 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     """
     if request.rebuild:
         return _extract_anew(services, request)
+    began = services.clock.now()
     life = Life(request.session)
-    candidates = read_candidates(services, life, request.archive)
+    candidates, head = read_candidates(services, life, request.archive), None
     if candidates is None:
         head = living_head(services, request)
         if head is None or not _waits(head, request):
@@ -66,9 +70,9 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
     write_once(
         services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
     )
-    write_once(
-        services.objects, life.archive_file(request.archive, "overview.md"), candidates.overview.encode()
-    )
+    if not run_working_memory(services, request, head, began):
+        _go_on_later(services, request)
+        return None
     _pass_on(services, request)
     return candidates
 
@@ -148,7 +152,7 @@ def _extract_anew(services: Services, request: ExtractRequested) -> Candidates |
     if candidates is None:
         _go_on_later(services, request)
         return None
-    kept = candidates.model_copy(update={"abstract": "", "overview": ""})  # those are the session's own
+    kept = candidates.model_copy(update={"abstract": ""})  # those are the session's own
     write_once(services.objects, key, kept.model_dump_json(indent=1).encode())
     return candidates
 

@@ -28,6 +28,8 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import MergeRequested
 from strandline.domain.errors import ExtractionFailed, StrandlineError, Unavailable
 from strandline.domain.events import memories_merged
+from strandline.domain.extraction import Usage
+from strandline.domain.language_model.combine import total
 from strandline.domain.memory import Memory, living
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition
@@ -51,6 +53,7 @@ from strandline.pipeline.outcome import Told, complete
 from strandline.pipeline.settling import settle
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
+from strandline.storage.working_memories import OVERVIEW, WorkingMemories
 
 
 @dataclass
@@ -234,9 +237,18 @@ def _finish(services: Library, owner: User, job: Job) -> None:
     uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)
     by_type = record["summary"]["by_type"]
     lesson = learning.ask(services, job.request, job.candidates)
-    told = Told(uri, job.candidates.usage, lesson)
+    told = Told(uri, _spent(services, job), lesson)
     if not complete(services, job.request, by_type, told):
         forget_messages(services, owner, job.request.session.incarnation)
+
+
+def _spent(services: Library, job: Job) -> Usage | None:
+    """What a language model has cost: the extraction, and the working memory since the archive before."""
+    if services.settler is None:  # there is no model
+        return job.candidates.usage
+    kept = WorkingMemories(services.objects).read(job.life.archive_file(job.request.archive, OVERVIEW))
+    spent = [usage for usage in (job.candidates.usage, kept and kept.usage) if usage and usage.calls]
+    return total(spent) if spent else None
 
 
 def _announce(services: Library, request: MergeRequested, operations: Mapping[str, Any]) -> None:

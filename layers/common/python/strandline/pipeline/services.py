@@ -20,6 +20,7 @@ from strandline.ports import (
     ObjectStore,
     Queue,
     Settler,
+    Summariser,
     TokenCounter,
 )
 from strandline.storage.accounts import Accounts
@@ -78,7 +79,7 @@ class Ports:
     """The adapters. Each is made when it is first asked for, so a function pays for what it uses.
 
     `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts, and `settler` is
-    asked where several sessions meet on one memory.
+    asked where several sessions meet on one memory. `summariser` keeps the working memories.
     """
 
     objects: Callable[[], ObjectStore]
@@ -91,6 +92,7 @@ class Ports:
     erase_queue: Callable[[], Queue]
     bus: Callable[[], Bus]
     model: Callable[[], Model]
+    summariser: Callable[[], Summariser]
     tokens: TokenCounter
     clock: Clock
     ids: Ids
@@ -161,6 +163,10 @@ class Services:
     @cached_property
     def language_model(self) -> Model | None:
         return self.ports.language_model() if self.ports.language_model else None
+
+    @cached_property
+    def summariser(self) -> Summariser:
+        return self.ports.summariser()
 
     @cached_property
     def settler(self) -> Settler | None:

@@ -190,6 +190,15 @@ class Life:
         """What a language model said of a memory on which this archive met others."""
         return f"{self.archive(number)}settled.{encode(name)}.json"
 
+    @property
+    def working(self) -> str:
+        """Prefix of the working memories that were made ahead of an archive."""
+        return f"{self.prefix}working/"
+
+    def working_memory(self, through: int) -> str:
+        """The working memory of the messages up to that seq."""
+        return f"{self.working}{through:0{_DIGITS}d}.md"
+
     def archive_file(self, number: int, name: str) -> str:
         """`types.json`, `learning.json`, `candidates.json`, `abstract.md`, `overview.md`, `memory_diff.json`,
         `learned.json`, `learn_diff.json`, `done.json` or `failed.json`."""
@@ -313,6 +322,11 @@ def session_of_head(key: str) -> SessionRef | None:
 def account_prefix(account_id: str) -> str:
     """What every key of an account starts with."""
     return f"{ROOT}/{encode(account_id)}/"
+
+
+def working_through(key: str) -> int:
+    """The seq in the key of a working memory that was made ahead."""
+    return int(key.rpartition("/")[2].removesuffix(".md"))
 
 
 def owner_of(key: str) -> User:

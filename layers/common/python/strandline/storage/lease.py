@@ -8,6 +8,7 @@ Each holder has a token of its own, so one whose lease is over cannot let go of 
 late, so `until` is compared here: by the condition of the write that takes the lease.
 """
 
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Literal
@@ -20,7 +21,10 @@ from strandline.storage.records import leases
 
 LEASE = timedelta(seconds=120)  # twice what a commit function has
 
-Matter = Literal["commit"]
+SUMMARY = timedelta(seconds=600)  # an update that fails is tried again within this time
+
+Matter = Literal["commit", "summary"]
+_LONG: Mapping[Matter, timedelta] = {"commit": LEASE, "summary": SUMMARY}
 
 
 class Leases:
@@ -33,11 +37,11 @@ class Leases:
     def take(self, whose: SessionRef, what: Matter, token: str) -> bool:
         """Takes the lease; False while somebody else holds it. Raises Ambiguous when the table does not answer."""
         now = self._clock.now()
-        until = now + LEASE
+        until = now + _LONG[what]
         row = {
             "token": token,
             "until": int(until.timestamp() * 1000),
-            "expires_at": int((until + LEASE).timestamp()),
+            "expires_at": int((until + _LONG[what]).timestamp()),
         }
         pk, sk = _key(whose, what)
         try:

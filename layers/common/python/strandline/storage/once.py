@@ -1,5 +1,6 @@
 """Objects that are written once and never change: whoever comes second finds the work done."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from strandline.domain.errors import Unavailable
@@ -15,15 +16,15 @@ class Reads(Protocol):
     def get(self, key: str) -> Stored | None: ...
 
 
-def write_once(store: ObjectStore, key: str, body: bytes) -> bool:
-    """Sees to it that there is an object at `key`: this body, or what was there before.
+def write_once(store: ObjectStore, key: str, body: bytes, meta: Mapping[str, str] | None = None) -> bool:
+    """Sees to it that there is an object at `key`: this body, with `meta` beside it, or what was there before.
 
     Answers True when it is certainly this body. A repeat after a lost answer is refused by our own first write, which
     is as good, but not told apart from another's. Raises Unavailable when no attempt was answered.
     """
     for _ in range(ATTEMPTS):
         try:
-            store.put(key, body, when=IfAbsent())
+            store.put(key, body, when=IfAbsent(), meta=meta)
         except ConditionFailed:
             return False
         except (Ambiguous, Contended):

@@ -20,10 +20,9 @@ from strandline.domain.language_model.quotes import is_telling, said
 from strandline.domain.language_model.schema import ATTRIBUTES
 from strandline.domain.language_model.speakers import speakers, spoken
 from strandline.domain.memory_types import MemoryType
-from strandline.domain.text import MAX_LINE, cut, one_line
+from strandline.domain.text import MAX_LINE, one_line
 
 MAX_ABSTRACT = 600
-MAX_OVERVIEW = 8_000
 MAX_IDENTITY = 80
 MAX_CITED = 10
 """Messages one fact may cite; one that cites more says nothing of where it comes from, and cites its quote's alone."""
@@ -53,14 +52,13 @@ _Owned = tuple[str | None, tuple[tuple[str, str], ...]]
 
 def read(answer: Answer | None, part: Transcript, extractor: str) -> Extraction:
     """The extraction that an answer about `part` is. Raises ExtractionFailed when it is none."""
-    given = _object(answer)
-    abstract, overview = _text(given, "abstract"), _text(given, "overview")
-    rows = {kind.name: _list(given, kind.name) for kind in part.types}
+    given = parsed(answer)
+    abstract = _text(given, "abstract")
+    rows = {kind.name: list_of(given, kind.name) for kind in part.types}
     reader = _Reader(part)
     return Extraction(
         extractor=extractor,
         abstract=one_line(abstract, MAX_ABSTRACT),
-        overview=cut(_printable(overview), MAX_OVERVIEW),
         proposals=tuple(p for kind in part.types for p in reader.proposals(kind, rows[kind.name])),
         dropped=tuple(reader.dropped),
     )
@@ -136,7 +134,8 @@ def _telling(quote: str, turn: Turn) -> str:
     return quote
 
 
-def _object(answer: Answer | None) -> Mapping[str, Any]:
+def parsed(answer: Answer | None) -> Mapping[str, Any]:
+    """The object that an answer is. Raises ExtractionFailed when it is none."""
     if answer is None:
         raise ExtractionFailed("the model's answer is empty")
     given = _parsed(answer) if isinstance(answer, str) else answer
@@ -163,7 +162,8 @@ def _text(given: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _list(given: Mapping[str, Any], name: str) -> Sequence[Any]:
+def list_of(given: Mapping[str, Any], name: str) -> Sequence[Any]:
+    """The list of that name in an answer. Raises ExtractionFailed when there is none."""
     value = given.get(name)
     if not isinstance(value, list):
         raise ExtractionFailed(f"the model's answer has no list of {name}")
@@ -192,15 +192,3 @@ def _seqs(row: Any) -> tuple[int, int]:
     given = [row.get(name) for name in ("seq_from", "seq_to")] if isinstance(row, Mapping) else [None, None]
     first, last = (n if type(n) is int and 1 <= n < 10**12 else 1 for n in given)
     return first, last
-
-
-def _printable(text: str) -> str:
-    """Lines of markdown without control or invisible characters."""
-    printable = "\n".join(_lines(text)).strip()
-    return f"{printable}\n" if printable else ""
-
-
-def _lines(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        indent = len(line) - len(line.lstrip(" "))
-        yield " " * min(indent, 12) + one_line(line, MAX_OVERVIEW)

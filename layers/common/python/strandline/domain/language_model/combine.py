@@ -6,19 +6,17 @@ from functools import reduce
 from strandline.domain.extraction import Extraction, Usage
 
 MAX_ABSTRACT = 1_200
-MAX_OVERVIEW = 24_000
 
 
 def joined(parts: Sequence[tuple[tuple[int, int], Extraction]], spent: Usage) -> Extraction:
     """The parts of one archive in order, each with its first and last seq. `spent` is what all of it has cost.
 
-    The summaries stand one after the other, each cut to its share of the room.
+    The abstracts stand one after the other, each cut to its share of the room.
     """
     extractions = [extraction for _, extraction in parts]
     return Extraction(
         extractor=",".join(dict.fromkeys(e.extractor for e in extractions)),
         abstract=" ".join(_within(e.abstract, MAX_ABSTRACT // len(parts), " ") for e in extractions),
-        overview=_overview(parts),
         proposals=tuple(p for e in extractions for p in e.proposals),
         dropped=tuple(d for e in extractions for d in e.dropped),
         usage=spent,
@@ -26,14 +24,13 @@ def joined(parts: Sequence[tuple[tuple[int, int], Extraction]], spent: Usage) ->
 
 
 def beside(rules: Extraction, read: Extraction) -> Extraction:
-    """The lines of the rules, then the facts of a model, which also gives the summary.
+    """The lines of the rules, then the facts of a model, which also gives the abstract.
 
     A model leaves out what it thinks unimportant; the rules' lines keep that findable. A line that both have, word by
     word, comes once: `candidates.check` sees to it.
     """
     return read.model_copy(
         update={
-            "overview": read.overview or rules.overview,
             "extractor": f"{rules.extractor}+{read.extractor}",
             "proposals": (*rules.proposals, *read.proposals),
             "dropped": (*rules.dropped, *read.dropped),
@@ -44,16 +41,6 @@ def beside(rules: Extraction, read: Extraction) -> Extraction:
 def total(usages: Sequence[Usage]) -> Usage:
     """What several have cost together."""
     return reduce(Usage.plus, usages, Usage())
-
-
-def _overview(parts: Sequence[tuple[tuple[int, int], Extraction]]) -> str:
-    if len(parts) == 1:
-        return parts[0][1].overview
-    share = MAX_OVERVIEW // len(parts)
-    return "\n".join(
-        f"# Messages {first} to {last}\n\n{_within(extraction.overview.strip(), share, chr(10))}\n"
-        for (first, last), extraction in parts
-    )
 
 
 def _within(text: str, limit: int, separator: str) -> str:

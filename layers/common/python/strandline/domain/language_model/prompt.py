@@ -7,7 +7,7 @@ from strandline.domain.language_model.frame import frame
 from strandline.domain.language_model.schema import Schema, schema
 from strandline.domain.language_model.speakers import UNCLEAR, speakers
 
-VERSION = 2
+VERSION = 3
 """Part of the extractor's name: what was asked for decides what is remembered."""
 
 TOOL = "remember"
@@ -29,7 +29,7 @@ For each fact:
 - One fact, one sentence, understandable years later by someone who knows nothing else. Name people, places and things \
 instead of using pronouns. Call the user "the user" and everybody else by their name.
 - Keep the language in which it was said: a fact from a Chinese message is written in Chinese, one from a Portuguese \
-message in Portuguese. Abstract and overview are in the language that is mostly spoken.
+message in Portuguese. The abstract is in the language that is mostly spoken.
 - Turn relative dates ("yesterday", "last week", "in May") into absolute ones, counting from the `at` of the message \
 that says it, never from today. If it only gives a week, month or year, say that.
 - `quote` is copied character by character from one message between seq_from and seq_to, without the frame.

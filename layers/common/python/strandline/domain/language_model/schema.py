@@ -24,9 +24,6 @@ def schema(labels: Iterable[str], types: Iterable[MemoryType]) -> Schema:
     return _object(
         {
             "abstract": _text("one or two sentences: what this was about, with names and dates"),
-            "overview": _text(
-                "markdown: state of things, key facts and decisions, dates, plans, open questions"
-            ),
             **{kind.name: _facts(kind, speaker) for kind in types},
         }
     )

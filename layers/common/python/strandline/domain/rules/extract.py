@@ -21,19 +21,18 @@ MAX_CLAIMS = 3000
 
 
 def extract(transcript: Transcript) -> Extraction:
-    """Memory lines, abstract and overview of an archive, by rules alone: the same input gives the same bytes."""
+    """Memory lines and abstract of an archive, by rules alone: the same input gives the same bytes."""
     about = conversation(transcript)
-    lines = _lines(about)
+    lines = lines_said(about)
     summary = summarise(about, lines)
     return Extraction(
         extractor=EXTRACTOR,
         abstract=summary.abstract,
-        overview=summary.overview,
         proposals=(*_proposals(about, lines, summary.title, keyed(transcript.types)), *tool_uses(transcript)),
     )
 
 
-def _lines(about: Conversation) -> list[Line]:
+def lines_said(about: Conversation) -> list[Line]:
     """The lines of all messages; what one speaker says twice is taken the first time."""
     found: dict[tuple[str | None, str], Line] = {}
     previous: Message | None = None

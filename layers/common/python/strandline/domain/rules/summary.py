@@ -1,57 +1,38 @@
-"""Extractive summaries: the title of a conversation, its abstract, and its overview (the working memory)."""
+"""Extractive summaries: the title of a conversation, its abstract, and who talked when."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strandline.domain.rules.dates.calendar_words import day_text
 from strandline.domain.rules.keywords import salience, themes
-from strandline.domain.rules.lines import Line, question_of
+from strandline.domain.rules.lines import Line
 from strandline.domain.rules.messages import Conversation
-from strandline.domain.rules.patterns import compiled, words_of
 from strandline.domain.text import cut, is_unspaced, one_line
-
-MAX_OVERVIEW_TOKENS = 1800
-"""Tokens of the lines of an overview, as `_tokens` counts them; headings and questions come on top."""
 
 _MAX_TITLE = 80
 _MAX_UNSPACED_TITLE = 24
 _MAX_ABSTRACT_LINE = 300
-_MAX_ITEM = 300
-_MAX_QUESTIONS = 8
 _MAX_SPEAKERS = 8
-_PLAN = compiled(
-    words_of(
-        """
-        will going_to gonna plan plans planning want_to wants_to need_to needs_to have_to hope_to hoping_to next soon
-        upcoming todo to-do forward thinking_of thinking_about deadline
-        """
-    ),
-    r"['’]ll\b|打算|计划|計劃|想要|つもり|予定|たい(?:です|と)",
-)
-_DECISION = compiled(
-    words_of("decided decide decision agreed chose chosen settled we'll_go_with let's_go_with let's_use"),
-    r"决定|決定|決めた|決めました",
-)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """`title`: a few words; `abstract`: one or two sentences; `overview`: the working memory, in markdown."""
+    """`title`: a few words; `abstract`: one or two sentences."""
 
     title: str
     abstract: str
-    overview: str
 
 
 def summarise(about: Conversation, lines: Sequence[Line]) -> Summary:
     """What a conversation was about, in its own lines; no part is ever empty."""
     name, topics = _title(about, lines)
     scores = salience(lines, about.names)
-    return Summary(
-        name,
-        _abstract(about, topics, lines, scores),
-        _overview(about, name, lines, scores),
-    )
+    return Summary(name, _abstract(about, topics, lines, scores))
+
+
+def title_of(about: Conversation, lines: Sequence[Line]) -> str:
+    """A few words on what a conversation was about."""
+    return _title(about, lines)[0]
 
 
 def _title(about: Conversation, lines: Sequence[Line]) -> tuple[str, str]:
@@ -76,59 +57,8 @@ def _abstract(about: Conversation, topics: str, lines: Sequence[Line], scores: S
     return f"{spoke} about {topics}. {one_line(best.text, _MAX_ABSTRACT_LINE)}"
 
 
-def _overview(about: Conversation, name: str, lines: Sequence[Line], scores: Sequence[float]) -> str:
-    kept = _most_telling(lines, scores)
-    plans = [x for x in kept if _PLAN.search(x.said) and not _DECISION.search(x.said)]
-    dated = [x for x in kept if x.dated and x not in plans]
-    facts = [x for x in kept if x not in plans and x not in dated]
-    sections = (
-        *_section("Asked of the assistant", _requests(about)),
-        *_section("Key facts and decisions", (x.text for x in facts)),
-        *_section("Dates", (x.text for x in dated)),
-        *_section("Plans", (x.text for x in plans)),
-        *_section("Open questions", _open_questions(about)),
-    )
-    return "\n".join([f"# {name}", "", _header(about), *sections, ""])
-
-
-def _section(name: str, found: Iterable[str]) -> list[str]:
-    items = [f"- {one_line(text, _MAX_ITEM)}" for text in found]
-    return ["", f"## {name}", *items] if items else []
-
-
-def _most_telling(lines: Sequence[Line], scores: Sequence[float]) -> list[Line]:
-    """As many lines as the budget holds, those that say most, in the order they were said."""
-    left, kept = MAX_OVERVIEW_TOKENS, list[int]()
-    for i in sorted(range(len(lines)), key=lambda i: (-scores[i], i)):
-        left -= _tokens(lines[i].text[:_MAX_ITEM])
-        if left < 0:
-            break
-        kept.append(i)
-    return [lines[i] for i in sorted(kept)]
-
-
-def _tokens(text: str) -> int:
-    """About as many tokens as the text has: four ASCII characters, or two bytes of others, to a token."""
-    ascii_only = len(text.encode("ascii", "ignore"))
-    return 1 + ascii_only // 4 + (len(text.encode()) - ascii_only) // 2
-
-
-def _requests(about: Conversation) -> list[str]:
-    """What an assistant was asked, the last few."""
-    if not about.has_assistant:
-        return []
-    people = [m for m in about.messages if not m.voice.is_assistant]
-    asked = [(m.voice, q) for m in people if (q := question_of(m, about)) is not None]
-    return [f"{voice.at_start} asked: {question.text}" for voice, question in asked[-_MAX_QUESTIONS:]]
-
-
-def _open_questions(about: Conversation) -> list[str]:
-    """The question the conversation ended with."""
-    last = [(m.voice, q) for m in about.messages[-1:] if (q := question_of(m, about)) is not None]
-    return [f"{voice.at_start} asked: {question.text}" for voice, question in last]
-
-
-def _header(about: Conversation) -> str:
+def header(about: Conversation) -> str:
+    """Who talked when, and in how many messages."""
     n = len(about.messages)
     said = f"{n} message{'s' * (n != 1)}"
     return f"{_who(about)}, {_when(about)}, {said}" if n else said

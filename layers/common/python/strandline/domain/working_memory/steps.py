@@ -175,6 +175,19 @@ def paths(text: str) -> list[str]:
     return list(islice(dict.fromkeys(found), MAX_PATHS))
 
 
+def touched(messages: Sequence[Stored], done: Sequence[Step]) -> Iterator[tuple[str, str]]:
+    """(path, tool, or nothing where it is only named) in the order of the messages, of which `done` are the steps."""
+    by_seq: dict[int, list[Step]] = {}
+    for step in done:
+        by_seq.setdefault(step.seq, []).append(step)
+    for message in messages:
+        if message["role"] in ("user", "assistant"):
+            yield from ((path, "") for path in paths(text_of(message)))
+        for step in by_seq.get(message["seq"], ()):
+            yield from ((path, step.tool) for path in step.paths)
+            yield from ((path, "") for path in paths(step.error or ""))
+
+
 def scanned(text: str) -> str:
     """As much of a text as is looked through."""
     if len(text) <= SCANNED_CHARS + SCANNED_END:

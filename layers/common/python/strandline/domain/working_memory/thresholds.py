@@ -1,10 +1,12 @@
 """When a working memory is to be brought up to date ahead of time, and up to which message. Tokens are those stored
 with the messages."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strandline.domain.tool_calls import tool_parts
+from strandline.domain.times import parse, stamp
+from strandline.domain.tool_calls import ABANDONED_AFTER, pairs, tool_parts
 
 FIRST_TOKENS = 10_000
 """Of messages before a session's first document is made."""
@@ -41,27 +43,27 @@ def safe_end(messages: Sequence[Stored]) -> int:
 
 def safe_ends(messages: Sequence[Stored]) -> list[int]:
     """Every seq at which no call among these messages is without its result, in order. One that nobody has answered in
-    the `ABANDONED` messages after it counts as answered there."""
-    ends = {message["seq"] for message in messages}
-    for first, last in open_spans(messages):
-        ends.difference_update(range(first, last))
-    return sorted(ends)
-
-
-def open_spans(messages: Sequence[Stored]) -> Iterator[tuple[int, int]]:
-    """(seq of a call, seq at which it is no longer open) of every call; one that is open at the end is so beyond the
-    last message."""
-    calls: dict[str, int] = {}
+    the hour, or in the `ABANDONED` messages, after it counts as answered there."""
+    answered, waiting = pairs(messages)
+    spans = [*answered, *((call["seq"], _given_up(messages, call)) for call in waiting)]
+    changes = Counter(first for first, _ in spans)
+    changes.subtract(Counter(last for _, last in spans))
+    ends, begun = list[int](), 0
     for message in messages:
-        for part in tool_parts(message):
-            identity = part.get("tool_id") or ""
-            if is_call(part) and identity:
-                calls.setdefault(identity, message["seq"])
-            elif identity in calls:
-                yield calls.pop(identity), message["seq"]
-    for seq in calls.values():
-        end = messages[-1]["seq"] + 1
-        yield seq, min(end, seq + ABANDONED)
+        begun += changes[message["seq"]]
+        if begun == 0:
+            ends.append(message["seq"])
+    return ends
+
+
+def _given_up(messages: Sequence[Stored], call: Stored) -> int:
+    """Where a call is no longer waited for: a seq, or one behind the last."""
+    late = stamp(parse(call["created_at"]) + ABANDONED_AFTER)
+    after = (message for message in messages if message["seq"] > call["seq"])
+    for message in after:
+        if message["seq"] >= call["seq"] + ABANDONED or message["created_at"] >= late:
+            return int(message["seq"])
+    return int(messages[-1]["seq"]) + 1
 
 
 def is_call(part: Stored) -> bool:
