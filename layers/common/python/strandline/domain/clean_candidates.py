@@ -38,7 +38,6 @@ class _Cleaning:
         clean = candidates.model_copy(
             update={
                 "abstract": self._text(candidates.abstract),
-                "overview": self._text(candidates.overview),
                 "files": tuple(map(self._file, candidates.files)),
             }
         )

@@ -121,7 +121,6 @@ def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidate
         session_id=life.session.session_id,
         archive=number,
         abstract="",
-        overview="",
         files=gathered(lessons),
         rejected=(),
     )
