@@ -1,4 +1,4 @@
-# One word each: setup run test check frameworks format openapi fuzz bench build deploy lock clean. CI uses the same words.
+# One word each: setup run test check frameworks format openapi fuzz bench tau2 build deploy lock clean. CI uses the same words.
 # Needs Python 3.11 or newer and make; everything else is installed here, in the .venv directories.
 PYTHON ?= python3
 
@@ -9,10 +9,10 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check frameworks format openapi fuzz sim bench build deploy lock clean
+.PHONY: help setup run test check frameworks format openapi fuzz sim bench tau2 build deploy lock clean
 
 help:
-	@echo "make setup | run | test | check | frameworks | format | openapi | fuzz | sim | bench | build | deploy | lock | clean"
+	@echo "make setup | run | test | check | frameworks | format | openapi | fuzz | sim | bench | tau2 | build | deploy | lock | clean"
 
 # ---- environments: each is remade when its lock file changes -----------------------------------------
 
@@ -22,8 +22,9 @@ setup: .venv/.editable .venv-emulator/.pinned
 .venv-emulator/.pinned: infra/local/requirements.txt
 .venv-sam/.pinned: infra/sam/requirements.txt
 .venv-frameworks/.pinned: tests/frameworks/requirements.txt
+.venv-tau2/.pinned: infra/tau2/requirements.txt
 
-.venv/.pinned .venv-emulator/.pinned .venv-sam/.pinned .venv-frameworks/.pinned:
+.venv/.pinned .venv-emulator/.pinned .venv-sam/.pinned .venv-frameworks/.pinned .venv-tau2/.pinned:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv --clear $(@D)
@@ -81,6 +82,11 @@ sim: setup
 bench: setup
 	$(BIN)/python -m tests.perf
 
+# tau2-bench as a rollout service: TAU2='--model-url URL --model M --spool DIR', its key in STRANDLINE_TAU2_KEY
+tau2: export PYTHONPATH := sdk
+tau2: .venv-tau2/.pinned
+	$(if $(TAU2),.venv-tau2/bin/python -m strandline_sdk.tau2 $(TAU2))
+
 # ---- to AWS: no Docker needed ----------------------------------------------------------------------------
 
 build deploy: export SAM_CLI_TELEMETRY = 0
@@ -98,7 +104,7 @@ deploy: build
 # ---- lock files: pinned, hashed, for every Python from 3.11 on, naming no registry host ------------------
 
 LOCKS := layers/common/requirements layers/mcp/requirements requirements-dev infra/local/requirements infra/sam/requirements \
-  tests/frameworks/requirements
+  tests/frameworks/requirements infra/tau2/requirements
 
 lock:
 	rm -rf .venv-lock
@@ -111,6 +117,6 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-emulator .venv-sam .venv-frameworks .venv-lock .aws-sam build dist
+	rm -rf .venv .venv-emulator .venv-sam .venv-frameworks .venv-tau2 .venv-lock .aws-sam build dist
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
