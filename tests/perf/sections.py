@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from strandline_sdk.client import Client
 from tests.perf import (
+    context,
     cost,
     cpu,
     imports,
@@ -311,6 +312,40 @@ def many_memories(*, quick: bool) -> str:
     return f"{words}\n\nWith vectors of {scale.DIMENSIONS} dimensions:\n\n{vectors}"
 
 
+def contexts(*, quick: bool) -> str:
+    """A context for a model before each of its calls, by how long the session is."""
+    rows = context.measure(quick=quick)
+    header = (
+        "messages",
+        "tokens said",
+        "tokens given at most",
+        "at the end",
+        "compactions",
+        "model calls of a context",
+        *(f"{name}: GET / PUT / LIST, KiB read, CPU ms" for name in rows[0].calls),
+        "CPU ms, mean of all calls",
+    )
+    table = [
+        (
+            f"{row.messages:,}",
+            f"{row.tokens:,}",
+            f"{row.most:,}",
+            f"{row.shown:,}",
+            row.archives,
+            row.model_calls,
+            *map(_call_cell, row.calls.values()),
+            f"{row.milliseconds / row.asked:.1f}",
+        )
+        for row in rows
+    ]
+    return report.table(header, table)
+
+
+def _call_cell(call: context.Call) -> str:
+    kinds = (call.requests.get(f"objects.{kind}", 0) for kind in ("get", "put", "list"))
+    return f"{' / '.join(map(str, kinds))}, {report.kibibytes(call.received) or 0}, {call.milliseconds:.1f}"
+
+
 SECTIONS: Mapping[str, Callable[..., str]] = {
     "append": append,
     "pipeline": pipeline,
@@ -325,4 +360,5 @@ SECTIONS: Mapping[str, Callable[..., str]] = {
     "import": imports_at_once,
     "scale": many_memories,
     "steps": search_steps,
+    "context": contexts,
 }

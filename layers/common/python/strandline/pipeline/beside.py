@@ -23,7 +23,7 @@ from strandline.storage.once import fetch
 
 log = logging.getLogger(__name__)
 
-QUERY_CHARS = 10_000
+QUERY_CHARS = 1_000  # of a long message; to search for every word of it takes longer than all the rest
 EMPTY = Block("", 0, (), 0)
 
 
@@ -87,12 +87,17 @@ def memories_for(
     tokens = wanted.max_tokens if room is None else min(wanted.max_tokens, room)
     if tokens <= 0 or not about.query.strip():
         return EMPTY
-    asked = block.Wanted(about.query[:QUERY_CHARS], tokens, wanted.types, wanted.quotas, about.acting_peer)
+    asked = block.Wanted(about.query, tokens, wanted.types, wanted.quotas, about.acting_peer)
     try:
         return block.memory_block(services, owner, asked)
     except Exception as error:  # noqa: BLE001 - a context without memories is better than none
         log.error("memories could not be chosen: %s", kind_of(error))
         return EMPTY
+
+
+def query_of(text: str) -> str:
+    """What to look for by a message: what it begins and ends with, if it is long."""
+    return text if len(text) <= QUERY_CHARS else f"{text[: QUERY_CHARS // 2]} {text[-QUERY_CHARS // 2 :]}"
 
 
 def shortened(text: str, tokens: int, count: Callable[[str], int]) -> str:

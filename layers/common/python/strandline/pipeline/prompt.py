@@ -32,7 +32,15 @@ from strandline.domain.times import parse
 from strandline.domain.transcribing import text_of
 from strandline.pipeline import compaction
 from strandline.pipeline.answer_size import within_answer
-from strandline.pipeline.beside import About, Beside, WantedMemories, fitted, memories_for, summary_of
+from strandline.pipeline.beside import (
+    About,
+    Beside,
+    WantedMemories,
+    fitted,
+    memories_for,
+    query_of,
+    summary_of,
+)
 from strandline.pipeline.commit import no_session
 from strandline.pipeline.compaction import Sought
 from strandline.pipeline.library import Library
@@ -170,7 +178,7 @@ class _Call:
         whole = summary_of(services, moment.head, moment.head.covered_archives)
         summary = fitted(whole, effective, newest, count)
         tokens = count(summary) if summary else 0
-        query = wanted.query if wanted.query is not None else (text_of(dict(asks)) if asks else "")
+        query = wanted.query if wanted.query is not None else (query_of(text_of(dict(asks))) if asks else "")
         about = About(query, wanted.acting_peer, wanted.as_of)
         room = None if effective is None else (effective - newest - tokens) // 2
         return Beside(summary, tokens, memories_for(services, self._owner, wanted.memories, about, room))
