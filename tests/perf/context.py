@@ -100,7 +100,7 @@ def _measured(world: World, warm: Library, row: Row) -> Row:
 
 def _tokens(world: World) -> int:
     head = world.head("s")
-    lines = [line for body in world.bodies("/messages.").values() for line in body.splitlines()]
+    lines = [line for body in world.bodies("/messages.0").values() for line in body.splitlines()]
     live = world.services().log.live(head, head.live_from, head.last_seq)
     return sum(int(read_line(line)["tokens"]) for line in (*lines, *live))
 
