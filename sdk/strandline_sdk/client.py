@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Unpack, cast
 
 from strandline_sdk.connection import given, memory_path, segment, session_path
+from strandline_sdk.contexts import Contexts
 from strandline_sdk.log import Log
 from strandline_sdk.model import (
     Archive,
@@ -36,7 +37,7 @@ from strandline_sdk.transport import Request
 ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
-class Client(Log, Topics):
+class Client(Log, Topics, Contexts):
     """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
 
     def acting_user(self) -> str:

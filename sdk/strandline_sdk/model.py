@@ -67,6 +67,7 @@ class SessionSettings(TypedDict, total=False):
     auto_commit_policy: dict[str, Any] | None
     memory_policy: dict[str, Any] | None
     metadata: dict[str, Any]
+    compaction: dict[str, dict[str, Any]] | None
 
 
 class Session(TypedDict, total=False):

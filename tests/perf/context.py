@@ -1,7 +1,7 @@
 """What a context costs, of sessions of three lengths: an agent's real run, repeated, with a context before each round.
 
-On the fakes, with the tokens of tiktoken and an extractor that finds nothing; memories are another section's. Whoever runs this has the data, or it is
-skipped.
+On the fakes, with the tokens of tiktoken and an extractor that finds nothing; memories are another section's. Whoever
+runs this has the data, or it is skipped.
 """
 
 import statistics
@@ -40,7 +40,8 @@ class Call:
 
 @dataclass
 class Row:
-    """A session: its messages and tokens, those of the longest context and of the last, archives, what asking cost in all, and calls by kind."""
+    """A session: its messages and tokens, those of the longest context and of the last, archives, what asking cost in
+    all, and calls by kind."""
 
     messages: int
     tokens: int = 0
