@@ -13,7 +13,7 @@ from strandline.pipeline import memory
 from strandline.pipeline.links import AT_ONCE
 from strandline.pipeline.memory import Deletion
 from strandline.pipeline.memory_tool import MemoryTool
-from strandline.pipeline.rollback import ToVersion, rollback_memory
+from strandline.pipeline.rollback import ToVersion, rollback_memory, rollback_session
 from strandline.storage.layout import memory_path
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
@@ -235,3 +235,19 @@ def test_whose_links_a_deletion_changed_is_told(world: World) -> None:
     (told,) = [each for each in world.journal() if each.get("deleted")]
     assert [uri.rpartition("/memories/")[2] for uri in told["deleted"]] == [DOG]
     assert [uri.rpartition("/memories/")[2] for uri in told["updated"]] == [event]
+
+
+def test_a_link_that_another_session_made_too_stays_when_one_is_undone() -> None:
+    talk = [
+        "My sister Anna lives in Berlin with her husband Paul.",
+        "Paul works at Siemens.",
+        "Anna bakes bread.",
+    ]
+    world = World(model=RuleModel())
+    world.remember("s", *talk)
+    before = links(world)
+    assert any(before.values())
+    world.remember("t", *talk)
+    rollback_session(world.services(), ALICE, "t", after="", dry_run=False)
+    assert links(world) == before
+    expect_both_sides(world)

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from strandline.domain.contracts import ExtractRequested, MergeRequested
 from strandline.domain.errors import FailedPrecondition, NotFound
+from strandline.domain.extraction import Claim, Extraction, Proposal, Setting, Transcript, Turn
 from strandline.domain.memory import Memory
 from strandline.pipeline import memory, outcome, rollback, session, task
 from strandline.pipeline.catalogue import changed, read_file
@@ -498,3 +500,65 @@ def test_another_users_deleted_session_is_not_there(world: World) -> None:  # B-
     session.delete(world.services(), ALICE, "gone")
     with pytest.raises(NotFound):
         rollback_session(world.services(), BOB, "gone", after="", dry_run=False)
+
+
+DISHES = """\
+{mode: upsert, fields: [{name: content}, {name: mood, merge: replace}], file: dishes.md, title: Dishes, instruction: x}
+"""
+
+
+@dataclass
+class Cooks:
+    """A message `mood: dish` is a line of dishes.md and sets its mood."""
+
+    def extract(self, transcript: Transcript) -> Extraction:
+        return Extraction(
+            extractor="cooks/1",
+            abstract="",
+            overview="",
+            proposals=tuple(map(self._proposal, transcript.turns)),
+        )
+
+    def _proposal(self, turn: Turn) -> Proposal:
+        mood, _, dish = turn.text.partition(": ")
+        at = {"seq_from": turn.seq, "seq_to": turn.seq}
+        claim = Claim(text=dish, quote=dish, **at)
+        setting = Setting(field="mood", value=mood, quote=turn.text, **at)
+        return Proposal(memory_type="dishes", claims=(claim,), settings=(setting,))
+
+
+def moods(world: World) -> list[str | int]:
+    found = read_file(world.services(), ALICE, "dishes.md")
+    return [value.value for value in found.values if value.field == "mood"] if found else []
+
+
+def test_a_value_that_was_replaced_holds_again() -> None:
+    world = World(model=Cooks())
+    world.objects.put(ALICE.memory_type("dishes", "yaml"), DISHES.encode())
+    for name, text in (("a", "glad: pasta"), ("b", "calm: bread"), ("c", "angry: stew")):
+        world.clock.advance(60)
+        world.remember(name, text)
+    assert moods(world) == ["angry"]
+    undo(world, "c")
+    assert (moods(world), lines(world, "dishes.md")) == (["calm"], ["pasta", "bread"])
+    undo(world, "a")
+    assert moods(world) == ["calm"]
+    undo(world, "b")
+    assert read_file(world.services(), ALICE, "dishes.md") is None
+
+
+def test_of_a_deleted_session_its_values_go_too_and_how_the_others_are_laid_out_stays() -> None:
+    world = World(model=Cooks())
+    world.objects.put(ALICE.memory_type("dishes", "yaml"), DISHES.encode())
+    world.remember("a", "glad: pasta")
+    world.clock.advance(60)
+    world.remember("b", "calm: bread")
+    laid_out = read_file(world.services(), ALICE, "dishes.md")
+    session.delete(world.services(), ALICE, "b")
+    undo(world, "b")
+    left = read_file(world.services(), ALICE, "dishes.md")
+    assert laid_out and left
+    assert (moods(world), lines(world, "dishes.md")) == ([], ["pasta"])
+    assert [v for v in left.values if v.field[0] == "_"] == [v for v in laid_out.values if v.field[0] == "_"]
+    session.delete(world.services(), ALICE, "a")
+    assert what(undo(world, "a")) == [("dishes.md", "deleted")]

@@ -20,6 +20,11 @@ class FieldValue:
     at: str
     place: str
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is none of the memory's own, but how the others are laid out and found."""
+        return self.field.startswith("_")
+
     def is_of(self, session_id: str) -> bool:
         """Whether it was said in that session."""
         return self.place.partition("/")[0] == quote(session_id, safe="")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from strandline.domain.expiry import ends, expired
+from strandline.domain.field_value import FieldValue, joined
 from strandline.domain.line import Line
 from strandline.domain.memory import Memory, after, bury, living, read_lines
 from strandline.domain.merging import Addition, made_of, without
@@ -52,15 +53,18 @@ def _lasting(target: Memory, now: str) -> str | None:
     return None if expired(target.expires_at, now) else target.expires_at
 
 
-def undone(current: Memory | None, additions: Sequence[Addition], now: str) -> Memory | None:
+def undone(
+    current: Memory | None, additions: Sequence[Addition], now: str, others: Sequence[Addition] = ()
+) -> Memory | None:
     """The file without what these extractions of one session said in it; the same where it is so already.
 
-    What the others and the owner said stays. A file of which nothing is left becomes a gravestone, as does one that is
+    What the owner said stays, and what `others` said: values that were replaced hold again, links that they made too
+    remain. A file of which nothing is left becomes a gravestone, as does one that is
     still to be made by one of them.
     """
     ids = {addition.extraction for addition in additions}
     there = living(current)
-    rest = _without(there, additions) if there else None
+    rest = _filled(_without(there, additions), there, others) if there else None
     if current is None:
         return replace(bury(_unborn(additions[0], now), now), applied=tuple(sorted(ids)))
     known = tuple(sorted({*current.applied, *ids}))
@@ -78,6 +82,27 @@ def _without(memory: Memory, additions: Iterable[Addition]) -> Memory | None:
         if rest and addition.extraction in memory.applied and _says(rest, addition):
             rest = without(rest, addition)
     return rest
+
+
+def _filled(rest: Memory | None, there: Memory, others: Sequence[Addition]) -> Memory | None:
+    """What is left, with the values and links that others gave it."""
+    if rest is None or rest is there:
+        return rest
+    gone = {value.field for value in there.values} - {value.field for value in rest.values}
+    back = [v for other in others for v in other.values if v.field in gone and v.merge != "sum"]
+    links = {link for other in others for link in other.links if link in there.links}
+    full = replace(rest, values=joined((*rest.values, *back)), links=tuple(sorted({*rest.links, *links})))
+    return rest if full == rest else made_of(full, rest.lines)
+
+
+def shares(memory: Memory, additions: Iterable[Addition]) -> bool:
+    """Whether others may have given the memory a value or a link that these gave it."""
+    places = {(value.field, value.place) for value in memory.values if value.merge != "sum"}
+    return any(
+        not set(addition.links).isdisjoint(memory.links)
+        or any((value.field, value.place) in places for value in addition.values)
+        for addition in additions
+    )
 
 
 def _says(memory: Memory, addition: Addition) -> bool:
@@ -118,10 +143,16 @@ def forgotten(current: Memory | None, session_id: str, now: str) -> Memory | Non
     less = replace(
         there,
         patches=tuple(patch for patch in there.patches if patch.source.session_id != session_id),
-        values=tuple(value for value in there.values if value.merge == "sum" or not value.is_of(session_id)),
+        values=tuple(value for value in there.values if _stays(value, session_id)),
     )
     rest = [line for line in there.lines if line.source.session_id != session_id]
+    if not rest and all(value.is_hidden for value in less.values):
+        less = replace(less, values=())
     return current if less == there and len(rest) == len(there.lines) else _rewritten(less, rest, now)
+
+
+def _stays(value: FieldValue, session_id: str) -> bool:
+    return value.merge == "sum" or value.is_hidden or not value.is_of(session_id)
 
 
 def _rewritten(memory: Memory, lines: Iterable[Line], now: str) -> Memory:

@@ -155,12 +155,22 @@ def _beyond(memory: Memory, other: Memory, these: Container[str]) -> list[Link]:
 def _linked(services: Library, owner: User, done: Sequence[Reworked]) -> list[str]:
     """The other ends of what was deleted, and of what has links that it had not before."""
     changed: list[str] = []
+    losing = {
+        each.path for each in done if each.before and each.after and _beyond(each.before, each.after, ())
+    }
     for each in done:
         if each.how == "deleted":
             changed += follow(services, owner, each.path)
-        elif each.after and set(each.after.links) - set(each.before.links if each.before else ()):
+        elif each.after and _half(each, losing):
             changed += join(services, owner, each.path)
     return changed
+
+
+def _half(each: Reworked, losing: Container[str]) -> bool:
+    """Whether a link of the memory may be missing on its other side."""
+    before = each.before.links if each.before else ()
+    links = each.after.links if each.after else ()
+    return any(link not in before or link.path in losing for link in links)
 
 
 def _one(services: Library, owner: User, path: str, wanted: Rework, cause: Cause) -> Reworked:

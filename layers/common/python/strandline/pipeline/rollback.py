@@ -23,18 +23,29 @@ from strandline.domain.errors import NotFound
 from strandline.domain.expiry import alive
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.merging import Addition
-from strandline.domain.rollback import Kept, bereft, conflicts, forgotten, moved, restored, undone
+from strandline.domain.rollback import (
+    Kept,
+    bereft,
+    conflicts,
+    forgotten,
+    moved,
+    restored,
+    shares,
+    undone,
+)
 from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
+from strandline.pipeline.catalogue import read_file
+from strandline.pipeline.cited import Cited, said
 from strandline.pipeline.commit import load_head, no_session
 from strandline.pipeline.diff import no_diff
-from strandline.pipeline.extract import candidates_anew, first_candidates
-from strandline.pipeline.learn import read_learned, unlearn
+from strandline.pipeline.extract import first_candidates
+from strandline.pipeline.learn import unlearn
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import Guard, checked
 from strandline.pipeline.past import changed_since, revision, state_at
 from strandline.pipeline.rework import Cause, Rework, Reworked, foresee, rework
-from strandline.storage.layout import Life, Rebuild, User
+from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from strandline.storage.once import write_once
 
@@ -177,7 +188,7 @@ def _rollback_archives(
     for number in some:
         if not dry_run:
             _shut(services, owner, head, number)
-        for addition in _said(services, owner, head, number):
+        for addition in said(services, owner, head, number):
             additions.setdefault(addition.path, []).append(addition)
     left = _conflicts(services, owner, additions)
     reworks = _undoing(services, owner, additions)
@@ -190,13 +201,25 @@ def _undoing(
     services: Library, owner: User, additions: Mapping[str, Sequence[Addition]]
 ) -> dict[str, Rework]:
     now = stamp(services.clock.now())
+    cited = Cited(services, owner)
     reworks: dict[str, Rework] = {}
     for path, found in additions.items():
         for heir in _moved_to(services, owner, path):
             if heir not in additions:
                 reworks[heir] = partial(bereft, said=moved(found), now=now)
-        reworks[path] = partial(undone, additions=found, now=now)
+        others = _others(services, owner, cited, path, found)
+        reworks[path] = partial(undone, additions=found, now=now, others=others)
     return reworks
+
+
+def _others(
+    services: Library, owner: User, cited: Cited, path: str, additions: Sequence[Addition]
+) -> Sequence[Addition]:
+    """What else was said of the memory, where that is needed to know what it is without these."""
+    there = read_file(services, owner, path)
+    if there is None or not shares(there, additions):
+        return ()
+    return cited.others(there, path, {addition.extraction for addition in additions})
 
 
 def _moved_to(services: Library, owner: User, path: str) -> Iterator[str]:
@@ -222,16 +245,6 @@ def _shut(services: Library, owner: User, head: Head, number: int) -> None:
         now = stamp(services.clock.now())
         body = no_diff(owner, life, number, extraction_id(head.incarnation, number), now)
         write_once(services.objects, life.archive_file(number, "memory_diff.json"), body)
-
-
-def _said(services: Library, owner: User, head: Head, number: int) -> Sequence[Addition]:
-    """What the archive's extraction said, as far as there is one, and what it said when it was promoted last."""
-    pointer = services.rebuilds.read(owner.promoted)
-    life = Life(ref(head))
-    found = [first_candidates(services, ref(head), number), read_learned(services, life, number)]
-    if pointer is not None:
-        found.append(candidates_anew(services, Rebuild(owner, pointer.value.identity), ref(head), number))
-    return [addition for candidates in found if candidates for addition in candidates.additions()]
 
 
 def _conflicts(services: Library, owner: User, additions: Mapping[str, Sequence[Addition]]) -> list[Conflict]:
