@@ -27,6 +27,7 @@ from strandline.pipeline.rollback import (
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import memory_path
 from tests.pipeline.faults import FAULTS, run
+from tests.pipeline.models import Scripted
 from tests.pipeline.world import ALICE, BOB, World
 
 TEA, SPORT = "preferences/tea.md", "preferences/sport.md"
@@ -562,3 +563,18 @@ def test_of_a_deleted_session_its_values_go_too_and_how_the_others_are_laid_out_
     assert [v for v in left.values if v.field[0] == "_"] == [v for v in laid_out.values if v.field[0] == "_"]
     session.delete(world.services(), ALICE, "a")
     assert what(undo(world, "a")) == [("dishes.md", "deleted")]
+
+
+def test_a_line_that_a_session_took_away_holds_again_without_it() -> None:
+    world = World(model=Scripted())
+    world.remember("a", "add|tea|green|")
+    world.clock.advance(60)
+    world.remember("b", "drop|tea|green|")
+
+    def ends() -> list[bool]:
+        found = read_file(world.services(), ALICE, TEA)
+        return [line.closing is not None for line in found.lines] if found else []
+
+    assert ends() == [True]
+    undo(world, "b")
+    assert ends() == [False]

@@ -13,7 +13,7 @@ from strandline.domain.line import Line, read_lines
 from strandline.domain.link import Link, shown
 from strandline.domain.memory import Memory, after, living
 from strandline.domain.memory_types.template import laid_out
-from strandline.domain.patch import Patch, Skipped, settle, taken_over
+from strandline.domain.patch import Patch, Skipped, reopened, settle, taken_over
 
 Ends = tuple[tuple[str, str], ...]
 """Lines that a model has found ended, each with the line that takes over; both as `patch.spelled` spells them."""
@@ -76,7 +76,7 @@ def without(memory: Memory, addition: Addition) -> Memory | None:
     """The memory as it would be had the addition not been absorbed; None when nothing would be left of it."""
     lines, own = read_lines(memory.body)
     made = {*addition.lines, *(line for patch in addition.patches for line in patch.lines)}
-    rest = [line for line in lines if line not in made]
+    rest = reopened((line for line in lines if line not in made), addition.patches)
     less = replace(
         memory,
         values=minus(memory.values, addition.values),

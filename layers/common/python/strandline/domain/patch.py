@@ -58,6 +58,13 @@ def _reason(found: int) -> str:
     return f"its search text stands in {found} places" if found else "its search text is not there"
 
 
+def reopened(lines: Iterable[Line], patches: Iterable[Patch]) -> list[Line]:
+    """The lines without the ends that these patches gave them; where another has ended them too, settling does again.
+    An end that nothing took the place of names nobody, so nothing else would take it away."""
+    gone = {patch.closing for patch in patches}
+    return [_open(line) if line.closing in gone else line for line in lines]
+
+
 def _fresh(lines: Iterable[Line], patches: Sequence[Patch]) -> list[Line]:
     """The lines as they were before these patches, and without ends whose cause is no longer there."""
     made = {line for patch in patches for line in patch.lines}

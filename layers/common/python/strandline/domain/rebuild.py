@@ -12,6 +12,7 @@ from typing import TypeVar
 from strandline.domain.field_value import FieldValue
 from strandline.domain.memory import Memory, bury, living
 from strandline.domain.merging import made_of
+from strandline.domain.patch import reopened
 from strandline.domain.rollback import Kept
 
 T = TypeVar("T")
@@ -62,7 +63,10 @@ def _said(memory: Memory) -> tuple[object, ...]:
 
 def _moved(there: Memory, base: Memory | None, rebuilt: Memory | None) -> Memory | None:
     """The memory with the difference between the other two; None when nothing is left of it."""
-    lines = _shifted(there.lines, base.lines if base else (), rebuilt.lines if rebuilt else ())
+    gone = set(base.patches if base else ()) - set(rebuilt.patches if rebuilt else ())
+    lines = _shifted(
+        reopened(there.lines, gone), base.lines if base else (), rebuilt.lines if rebuilt else ()
+    )
     values = _values(there, base, rebuilt)
     moved = replace(
         there,

@@ -13,6 +13,7 @@ from strandline.domain.field_value import FieldValue, joined
 from strandline.domain.line import Line
 from strandline.domain.memory import Memory, after, bury, living, read_lines
 from strandline.domain.merging import Addition, made_of, without
+from strandline.domain.patch import reopened
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,8 @@ def forgotten(current: Memory | None, session_id: str, now: str) -> Memory | Non
         patches=tuple(patch for patch in there.patches if patch.source.session_id != session_id),
         values=tuple(value for value in there.values if _stays(value, session_id)),
     )
-    rest = [line for line in there.lines if line.source.session_id != session_id]
+    ended = set(there.patches) - set(less.patches)
+    rest = reopened((line for line in there.lines if line.source.session_id != session_id), ended)
     if not rest and all(value.is_hidden for value in less.values):
         less = replace(less, values=())
     return current if less == there and len(rest) == len(there.lines) else _rewritten(less, rest, now)
