@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from strandline_sdk.importers import anthropic, claude_code, locomo, openai, plain, sharegpt
+from strandline_sdk.importers import anthropic, claude_code, locomo, openai, plain, sharegpt, tau
 from strandline_sdk.importers.imported import Bad as Bad
 from strandline_sdk.importers.imported import Entry as Entry
 from strandline_sdk.importers.imported import ImportedSession as ImportedSession
@@ -31,11 +31,14 @@ class Importer:
 
 
 FORMATS = {
-    "openai": Importer(openai.recognises, openai.sessions),
+    "openai": Importer(
+        lambda sample: openai.recognises(sample) and not tau.recognises(sample), openai.sessions
+    ),
     "anthropic": Importer(anthropic.recognises, anthropic.sessions),
     "sharegpt": Importer(sharegpt.recognises, sharegpt.sessions),
     "claude-code": Importer(claude_code.recognises, claude_code.sessions),
     "locomo": Importer(locomo.recognises, locomo.sessions),
+    "tau": Importer(tau.recognises, tau.sessions),
     "plain": Importer(plain.recognises, plain.sessions, is_text=True),
 }
 

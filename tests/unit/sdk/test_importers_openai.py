@@ -250,7 +250,7 @@ def test_an_item_that_is_no_conversation_is_reported(tmp_path: Path) -> None:
         (b"[" * 100_000, "cannot be read as JSON"),
         (
             b'{"title": "x"}',
-            r"not one of the known formats \(openai, anthropic, sharegpt, claude-code, locomo, plain\)",
+            r"not one of the known formats \(openai, anthropic, sharegpt, claude-code, locomo, tau, plain\)",
         ),
         (b"7", "not one of the known formats"),
     ],

@@ -23,7 +23,7 @@ FILES: dict[str, tuple[int, dict[str, int]]] = {
     "formats/sharegpt_tools_en.json": (60, {"user": 156, "assistant": 156 + 44, "tool": 44}),
     "formats/sharegpt_tools_zh.json": (60, {"user": 142, "assistant": 142 + 47, "tool": 47}),
     SWE: (1, {"system": 1, "user": 1, "assistant": 11, "tool": 11}),
-    TAU: (200, {"system": 200, "user": 1490, "assistant": 1290 + 1074 + 90, "tool": 1164}),
+    TAU: (200, {"system": 200 + 200, "user": 1490, "assistant": 1290 + 1074 + 90, "tool": 1164}),
     "locomo7.json": (187, {"user": 4124}),
 }
 
