@@ -102,6 +102,8 @@ def test_a_report_of_before_a_compaction_does_not_count() -> None:
     talk.say("assistant", "one two three four five six")
     made = talk.context(window=1_000, usage=(900, "f"))
     assert (made.estimate.tokens, made.estimate.source) == (20, "estimated")
+    talk.context(window=1_000)
+    assert talk.context(window=1_000, usage=(900, "f")).estimate.source == "estimated"
     made = talk.context(window=1_000, usage=(44, "f"))
     assert (made.estimate.tokens, made.estimate.source) == (44, "usage")
 

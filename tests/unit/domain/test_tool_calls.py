@@ -50,7 +50,47 @@ def test_no_call_is_parted_from_its_result(script: str, wanted: int, last: int) 
     assert before_open_calls(talk(script), wanted) == last
 
 
-def test_parts_without_an_id_pair_with_nothing() -> None:  # B-B5
+def unnamed(script: str) -> list[dict[str, Any]]:
+    """One message a word: `>` calls without an id, as many as there are, `<` a user's result, `t` what a tool says."""
+    part = {"type": "tool", "tool_id": ""}
+    bodies: dict[str, dict[str, Any]] = {
+        "<": {"role": "user", "parts": [{**part, "tool_output": "found"}]},
+        "t": {"role": "tool", "content": "found"},
+        ".": {"role": "user", "content": "said"},
+    }
+    return [
+        {"seq": seq, **bodies.get(word, {"role": "assistant", "parts": [part] * len(word)})}
+        for seq, word in enumerate(script.split(), start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted", "last"),
+    [
+        (". > < .", 2, 1),
+        (". > t .", 2, 1),
+        (". >> < t .", 3, 1),  # two calls, two results
+        (". >> < t t .", 4, 4),  # a third has no call to be parted from
+        ("> > < t .", 3, 0),  # the newest first; the other is what is left
+        (". > < > t .", 3, 3),
+        (". t . .", 2, 2),
+    ],
+)
+def test_without_ids_a_result_belongs_to_the_newest_open_call(script: str, wanted: int, last: int) -> None:
+    """X32, B-B5"""
+    assert before_open_calls(unnamed(script), wanted) == last
+
+
+def test_what_a_tool_says_answers_a_call_with_an_id_too() -> None:
+    call = {"seq": 1, "role": "assistant", "parts": [{"type": "tool", "tool_id": "a"}]}
+    for body in (
+        {"content": "found"},
+        {"parts": [{"type": "tool", "tool_id": "a"}, {"type": "text", "text": "x"}]},
+    ):
+        assert before_open_calls([call, {"seq": 2, "role": "tool", **body}], 1) == 0
+
+
+def test_an_assistants_parts_without_an_id_pair_with_nothing() -> None:  # B-B5
     call = {"seq": 1, "parts": [{"type": "tool", "tool_id": ""}]}
     result = {"seq": 2, "parts": [{"type": "tool", "tool_id": "", "tool_output": "found"}]}
     assert before_open_calls([call, result], 1) == 1

@@ -109,7 +109,7 @@ def plan_commit(services: Services, head: Head, keep_recent_count: int) -> Commi
     if isinstance(plan, Skip) or plan.last == head.last_seq:
         return plan
     lines = services.log.live(head, plan.first, head.last_seq)
-    tools = (read_line(line) for line in lines if b'"tool_id"' in line)
+    tools = (read_line(line) for line in lines if _of_tools(line))
     last = before_open_calls(tools, plan.last)
     return replace(plan, last=last) if last >= plan.first else Skip(session.ALL_KEPT)
 
@@ -119,11 +119,15 @@ def plan_through(log: Log, head: Head, through: int, now: datetime) -> CommitPla
     if through < head.live_from:
         return Skip(ALREADY if head.last_seq else "no_messages")
     lines = log.live(head, head.live_from, head.last_seq)
-    tools = [read_line(line) for line in lines if b'"tool_id"' in line]
+    tools = [read_line(line) for line in lines if _of_tools(line)]
     since = stamp(now - ABANDONED_AFTER)
     last = before_open_calls(tools, min(through, head.last_seq), open_since=since)
     planned = CommitPlan(head.commit_count + 1, head.live_from, last)
     return planned if last >= head.live_from else Skip(session.ALL_KEPT)
+
+
+def _of_tools(line: bytes) -> bool:
+    return b'"tool_id"' in line or b'"role":"tool"' in line
 
 
 def _archive(services: Services, head: Head, plan: CommitPlan) -> Head | None:

@@ -86,7 +86,8 @@ class ContextState:
 
 
 def covered(state: ContextState, through: int) -> ContextState:
-    """The state when the summary stands for the messages up to `through`; the same when it does already."""
+    """The state when the summary stands for the messages up to `through`; the same when it does already. The baseline
+    is of another generation then: it counts no more, and is known when it comes again."""
     if through <= state.covered_through:
         return state
     kept = {place: decision for place, decision in state.decisions.items() if place[0] > through}
@@ -95,5 +96,4 @@ def covered(state: ContextState, through: int) -> ContextState:
         generation=state.generation + 1,
         covered_through=through,
         decisions=kept,
-        baseline=None,
     )
