@@ -19,7 +19,7 @@ class Inside:
 
     def __init__(self, patch: pytest.MonkeyPatch, world: World) -> None:
         world.tokens = TOKENS
-        world.model = RuleModel()
+        world.model = world.summariser = RuleModel()
         self._service = Service(patch, world)
         self._client: Client = self._service.client("ann")
 
