@@ -184,13 +184,13 @@ def test_who_appends_to_what_has_moved_on_loses_nothing(service: StrandlineSessi
 
 def test_many_at_once_lose_neither_events_nor_keys(service: StrandlineSessionService) -> None:
     create(service)
-    names = [f"k{n}" for n in range(6)]
+    names = [f"k{n}" for n in range(4)]
 
     def one(name: str) -> None:
         delta = {name: 1, f"user:{name}": 2, f"app:{name}": 3}
         append(service, get(service), event(name, actions=EventActions(state_delta=delta)))
 
-    with ThreadPoolExecutor(6) as pool:
+    with ThreadPoolExecutor(4) as pool:
         list(pool.map(one, names))
     found = get(service)
     assert sorted(texts(found.events)) == names

@@ -120,6 +120,26 @@ def test_a_deleted_session_is_gone_and_takes_no_more(service: StrandlineSessionS
     assert (again.events, again.state) == ([], {"user:kept": 1})
 
 
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_session_that_is_deleted_under_an_append_stays_so(
+    service: StrandlineSessionService, root: Client, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    session = create(service)
+    append(service, session, *(event(str(n)) for n in range(before)))
+
+    def late(client: Client, *args: Any, **kwargs: Any) -> Any:
+        monkeypatch.undo()
+        client.delete_session("s")
+        return client.append(*args, **kwargs)
+
+    monkeypatch.setattr(Client, "append", late)
+    with pytest.raises(SessionNotFoundError):
+        append(service, session, event("late"))
+    with pytest.raises(ApiError, match="NOT_FOUND"):
+        stored(root)
+    assert create(service).events == []
+
+
 def test_what_never_was_is_none(service: StrandlineSessionService) -> None:
     assert get(service) is None
     assert run(service.list_sessions(**of())).sessions == []

@@ -1,7 +1,6 @@
 """Sessions of the OpenAI Agents SDK, with its own Runner and a model that follows a script."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -157,12 +156,22 @@ def test_what_is_not_there_is_empty(client: Client) -> None:
     assert list(client.sessions()) == []
 
 
-def test_of_many_that_pop_at_once_each_gets_another(client: Client) -> None:
-    run(StrandlineSession("chat", client).add_items(users("1", "2", "3", "4")))
-    with ThreadPoolExecutor(4) as pool:
-        pops = [pool.submit(run, StrandlineSession("chat", client).pop_item()) for _ in range(4)]
-        assert sorted(texts([pop.result() for pop in pops])) == ["1", "2", "3", "4"]
-    assert run(StrandlineSession("chat", client).get_items()) == []
+def test_of_two_that_pop_at_once_each_gets_another(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = StrandlineSession("chat", client)
+    run(session.add_items(users("1", "2", "3")))
+    append, meanwhile = client.append, []
+
+    def late(*args: Any, **kwargs: Any) -> Any:
+        """Another pops, and a third one speaks, between what this one has read and what it writes."""
+        monkeypatch.undo()
+        meanwhile.append(run(StrandlineSession("chat", client).pop_item()))
+        run(StrandlineSession("chat", client).add_items(users("4")))
+        return append(*args, **kwargs)
+
+    monkeypatch.setattr(client, "append", late)
+    popped = [run(session.pop_item()), *meanwhile, run(session.pop_item())]
+    assert texts(popped) == ["4", "3", "2"]
+    assert texts(run(session.get_items())) == ["1"]
 
 
 def test_two_handles_lose_nothing_of_each_other(client: Client) -> None:

@@ -81,8 +81,7 @@ class StrandlineMemoryService(BaseMemoryService):
 
     def _search(self, app: str, user: str, query: str) -> list[MemoryEntry]:
         client = self._tenants.user(app, user)
-        most = min(_MOST_HITS, 4 * self._limit)
-        hits = client.find(query, limit=most)["memories"] if query.strip() else []
+        hits = client.find(query, limit=_MOST_HITS)["memories"] if query.strip() else []
         memories = (hit for hit in hits if f"/memories/{OWN}" not in hit["uri"])
         return [_entry(hit) for hit in memories][: self._limit]
 

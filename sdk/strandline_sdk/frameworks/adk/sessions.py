@@ -162,11 +162,21 @@ class StrandlineSessionService(BaseSessionService):
         self._keep(session.app_name, client, changes_of(said))
         while True:
             try:
-                return client.append(name, said, expected_last_seq=last_seq)["duplicate"]
+                done = client.append(name, said, expected_last_seq=last_seq)
             except ApiError as error:
                 if not error.overtaken:
                     raise
-            last_seq = _last_seq(client, session.id)  # another was faster, or the session is gone
+                last_seq = _last_seq(client, session.id)  # another was faster, or the session is gone
+            else:
+                if last_seq == 0:
+                    self._take_back_of_a_deleted(client, session.id)
+                return done["duplicate"]
+
+    def _take_back_of_a_deleted(self, client: Client, session_id: str) -> None:
+        """A first event begins a session, if the one that it was meant for has just been deleted."""
+        if look(client, session_name(session_id)) is None:
+            client.delete_session(session_name(session_id))
+            raise SessionNotFoundError(f"Session {session_id} not found.")
 
     def _keep(self, app: str, client: Client, changes: State) -> None:
         change_state(client, scope(USER, changes))
