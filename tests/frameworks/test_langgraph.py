@@ -126,6 +126,7 @@ NAMES += [
     "x](y):z",
 ]
 NAMES += ["550e8400-e29b-41d4-a716-446655440000", "*", "ana@example.com", "\U0001f30a" * 40, ""]
+LABELS = ["a/b", "a%2Fb", "~a~2f~b", "A", "a", "用户/甲", "x" * 300, "x" * 301, "\n", "sessions", "*"]
 
 
 def test_keys_of_any_text_are_apart(store: StrandlineStore) -> None:
@@ -138,17 +139,16 @@ def test_keys_of_any_text_are_apart(store: StrandlineStore) -> None:
 
 
 def test_labels_of_any_text_are_apart(store: StrandlineStore) -> None:
-    labels = [name for name in NAMES if name and "." not in name]
-    for label in labels:
+    for label in LABELS:
         store.put(("spaces", label), "k", {"of": label})
         store.put(("spaces", label, "sessions", "tool-results"), "k", {"below": label})
-    for label in labels:
+    for label in LABELS:
         assert [item.value for item in store.search(("spaces", label), filter={"of": label})] == [
             {"of": label}
         ]
-    expected = sorted([("spaces", label) for label in labels])
+    expected = sorted([("spaces", label) for label in LABELS])
     assert store.list_namespaces(prefix=("spaces",), max_depth=2) == expected
-    assert len(store.list_namespaces(prefix=("spaces",), suffix=("sessions", "tool-results"))) == len(labels)
+    assert len(store.list_namespaces(prefix=("spaces",), suffix=("sessions", "tool-results"))) == len(LABELS)
 
 
 def test_namespaces_that_are_none_are_refused(store: StrandlineStore) -> None:
