@@ -140,3 +140,6 @@ def test_an_experience_is_read_as_it_was_written(
 
 def test_marks_behind_lines_are_no_part_of_what_is_said() -> None:
     assert unmarked("- a b <!-- s/1#1 2026 q:1 -->\n- c <!-- = -->\n") == "- a b\n- c\n"
+    linked = "- a <!-- = -->\n\n## Links\n- derived from [x](../x.md) <!-- = -->\n- belongs to [y](../y.md)\n"
+    assert unmarked(linked) == "- a\n"
+    assert unmarked("## Links\n\nmine\n") == "## Links\n\nmine\n"

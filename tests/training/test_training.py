@@ -62,7 +62,7 @@ def test_sessions_of_training_are_committed_and_remembered_by_nobody(runs: Runs,
     log = list(client.messages(row["session_id"]))
     assert log[0]["metadata"]["case"]["name"] == "amber-Ann"
     assert log[-1]["metadata"]["evaluation"]["criteria"] == [
-        {"name": "word 1", "passed": False, "feedback": "say aspen"}
+        {"name": "word 1", "passed": False, "feedback": "word 1: say aspen"}
     ]
     assert list(client.memories()) == []
     assert report["epochs"][0]["gate"]["reason"] == "there is no evaluation on held-out cases"
@@ -205,3 +205,37 @@ def test_no_credential_in_any_file_of_a_run_or_of_the_service(runs: Runs, tmp_pa
         assert not any(secret in text for text in texts)
     for secret in ("abcdef0123456789", "the-access-token"):
         assert not any(secret in text for text in spooled)
+
+
+@pytest.mark.slow
+def test_the_service_learns_and_its_draft_is_served_once_it_is_proven(runs: Runs, client: Client) -> None:
+    """Rollouts are learnt from by users of the run's own; the one who is served sees what was promoted, as text."""
+    report, run = train(runs.setup({"epochs": 2, "learn": "service"}))
+    assert accuracies(report) == [0.0, 0.333333, 0.666667]
+    assert [epoch["gate"]["promoted"] for epoch in report["epochs"]] == [True, True]
+    served = {memory["path"]: memory for memory in client.memories("experiences/")}
+    assert len(served) == 6
+    (row, *_) = json.loads((run / "rollouts_index.json").read_text())[12:]
+    committed = json.loads((run / row["path"] / "commit_result.json").read_text())
+    assert (committed["status"], committed["learn"]["status"]) == ("completed", "completed")
+    learnt = json.loads((run / row["path"] / "memory_diff.json").read_text())
+    assert "experiences: 1" in learnt["taken"]
+    assert list(client.sessions()) == []
+
+
+@pytest.mark.slow
+def test_the_service_learns_the_same_in_whatever_order_rollouts_end(
+    runs: Runs, client: Client, tmp_path: Path
+) -> None:
+    reports = []
+    for name, jobs in (("one", 1), ("two", 4)):
+        runs.client = client.acting_for(name)
+        report, _ = train(
+            runs.setup(
+                {"epochs": 1, "train_trials": 2, "learn": "service"},
+                results=tmp_path / name,
+                concurrency=jobs,
+            )
+        )
+        reports.append(report)
+    assert reports[0] == reports[1]

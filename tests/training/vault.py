@@ -8,13 +8,14 @@ on.
 With the option `poison` the vault lies about training cases: it calls the right words wrong, and names others.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from strandline_sdk.rollouts import Attempt, Outcome
 from strandline_sdk.rollouts.model import Case, CasesQuery, CriterionResult
-from strandline_sdk.training.experience import parse
 
+_TOLD = re.compile(r"word (\d): say (\w+)")
 WORDS = {
     "amber": ["aspen"],
     "basalt": ["birch"],
@@ -64,11 +65,8 @@ def attempt(trial: Attempt) -> Outcome:
 
 def _known(trial: Attempt) -> Iterator[str]:
     for found in trial.experiences.search(trial.case["task_signature"], limit=1):
-        points = parse("", trial.experiences.read(found["uri"]) or "").approach
-        by_slot = {point.slot: point.text for point in points}
-        for n in range(1, 9):
-            if f"word {n}" in by_slot:
-                yield by_slot[f"word {n}"].removeprefix("say ")
+        told = dict(_TOLD.findall(trial.experiences.read(found["uri"]) or ""))
+        yield from (told[str(n)] for n in range(1, 9) if str(n) in told)
 
 
 def _results(words: Sequence[str], said: Sequence[str], lies: bool) -> Iterator[CriterionResult]:

@@ -32,7 +32,7 @@ class Policy:
         """When it applies: its section Situation, or its first line."""
         found = _SITUATION.search(self.content)
         lines = (found[1] if found else self.content).strip().splitlines()
-        return " ".join(line.strip() for line in (lines if found else lines[:1]))
+        return " ".join(line.strip().removeprefix("- ") for line in (lines if found else lines[:1]))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,9 @@ def planned(group: str, cases: Sequence[Case], trials: int, seed: str) -> list[P
     """So many trials of each case. The seed of a trial follows from `seed`, case and number, not from the group: two
     evaluations of a case differ in their policies alone."""
     return [
-        Planned(group, number, trial, case, _seed(seed, case["name"], trial))
+        Planned(
+            group, number, trial, case, _seed(seed, case["name"], trial), (trial - 1) * len(cases) + number
+        )
         for trial in range(1, trials + 1)
         for number, case in enumerate(cases)
     ]

@@ -6,13 +6,15 @@ task begins, `evaluation` on a last one of its own.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from strandline_sdk.client import Client
 from strandline_sdk.errors import ApiError
 from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message, Task
-from strandline_sdk.rollouts.model import Evaluation, Rollout
+from strandline_sdk.rollouts.clock import stamp
+from strandline_sdk.rollouts.model import CriterionResult, Evaluation, Rollout
 from strandline_sdk.training.values import Planned
 from strandline_sdk.upload import batches
 
@@ -21,19 +23,20 @@ LEARNING = ("experiences",)
 
 @dataclass(frozen=True)
 class SessionRecorder:
-    """Sessions `train-<run>-…` of the client's user. `types`: what is remembered of them; nothing, unless the
-    service is to learn from them by itself."""
+    """Sessions `train-<run>-…` of the client's user, with messages as said from `began` on. `types`: what is remembered
+    of them; nothing, unless the service is to learn from them by itself."""
 
     client: Client
     run: str
     types: tuple[str, ...] = ()
+    began: datetime | None = None
     timeout: float = 600.0
 
     def record(self, planned: Planned, rollout: Rollout) -> Mapping[str, Any]:
         """Appends and commits it, and waits for what follows. Raises ApiError, TimeoutError."""
         session = accepted(f"train-{self.run}-{planned.group}-{planned.name}")
         self._create(session)
-        for batch in batches(list(messages(planned, rollout))):
+        for batch in batches(list(messages(planned, rollout, self._time(planned)))):
             self.client.append_batch(session, batch)
         task_id = self.client.commit(session)["task_id"]
         task = self.client.wait_for_task(task_id, timeout=self.timeout) if task_id else None
@@ -45,6 +48,10 @@ class SessionRecorder:
             "status": task["status"] if task else "completed",
         }
         return {**told, "error": task.get("error") if task else None, **self._learnt(task)}
+
+    def _time(self, planned: Planned) -> str | None:
+        """Learning goes by the times of conversations: in the order of plans, not in that of ending."""
+        return stamp(self.began + timedelta(milliseconds=planned.order)) if self.began else None
 
     def _create(self, session: str) -> None:
         policy = {"memory_types": list(self.types), "working_memory": {"enabled": False}}
@@ -69,22 +76,25 @@ class SessionRecorder:
         }
 
 
-def messages(planned: Planned, rollout: Rollout) -> Iterator[Message]:
-    """The rollout's messages with ids, the case on the first of a user, and the evaluation behind the last."""
+def messages(planned: Planned, rollout: Rollout, at: str | None = None) -> Iterator[Message]:
+    """The rollout's messages with ids, the case on the first of a user, and the evaluation behind the last; said at
+    that time."""
     marked = False
+    said = {"created_at": at} if at else {}
     for number, message in enumerate(rollout["messages"]):
-        sent = cast(Message, {**message, "id": f"m{number}"})
+        sent = cast(Message, {**message, **said, "id": f"m{number}"})
         if not marked and message["role"] == "user":
             marked = True
             sent["metadata"] = {**message.get("metadata", {}), "case": _case(planned)}
         yield sent
-    yield {
+    verdict = "passed" if rollout["evaluation"]["passed"] else "not passed"
+    last = {
         "id": "evaluation",
         "role": "system",
         "message_kind": "evaluation",
-        "content": f"Evaluation: {'passed' if rollout['evaluation']['passed'] else 'not passed'}",
-        "metadata": {"evaluation": _evaluation(rollout["evaluation"])},
+        "content": f"Evaluation: {verdict}",
     }
+    yield cast(Message, {**last, **said, "metadata": {"evaluation": _evaluation(rollout["evaluation"])}})
 
 
 def _case(planned: Planned) -> dict[str, Any]:
@@ -99,4 +109,10 @@ def _case(planned: Planned) -> dict[str, Any]:
 
 def _evaluation(found: Evaluation) -> dict[str, Any]:
     told = {"passed": found["passed"], "score": found["score"], "feedback": found.get("feedback", [])}
-    return {**told, "criteria": [dict(result) for result in found.get("criterion_results", ())]}
+    return {**told, "criteria": [_criterion(result) for result in found.get("criterion_results", ())]}
+
+
+def _criterion(result: CriterionResult) -> dict[str, Any]:
+    """Feedback that says what it is about: learning shows it without its criterion."""
+    feedback = result.get("feedback")
+    return {**result, "feedback": f"{result['name']}: {feedback}"} if feedback else dict(result)

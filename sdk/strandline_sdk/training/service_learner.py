@@ -6,10 +6,11 @@ one.
 
 from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from strandline_sdk.client import Client
+from strandline_sdk.rollouts.clock import Clock, SystemClock
 from strandline_sdk.rollouts.model import Rollout
 from strandline_sdk.rollouts.policies import PolicySet
 from strandline_sdk.training.recorder import LEARNING, SessionRecorder
@@ -23,13 +24,16 @@ class ServiceLearner:
 
     client: Client
     run: str
+    clock: Clock = field(default_factory=SystemClock)
 
     def __post_init__(self) -> None:
         self._drafts = 0
         self._acting = self.client
+        self._began = self.clock.now()
 
     def begin(self, policies: PolicySet, *, fresh: bool) -> None:
         """A new user for a fresh draft, who is given the policies before anything is learnt."""
+        self._began = self.clock.now()
         if not fresh:
             return
         self._drafts += 1
@@ -39,14 +43,14 @@ class ServiceLearner:
 
     def record(self, planned: Planned, rollout: Rollout) -> Mapping[str, Any]:
         """Appends and commits a rollout, and waits until it is learnt."""
-        return SessionRecorder(self._acting, self.run, LEARNING).record(planned, rollout)
+        return SessionRecorder(self._acting, self.run, LEARNING, self._began).record(planned, rollout)
 
     def submit(self, finished: Finished) -> Future[Share]:
-        """What the service has learnt of it stands in what the commit came to."""
+        """What the service says that it has learnt of it, counted."""
         told: Future[Share] = Future()
-        learned = finished.committed.get("learn", {}).get("learned", {})
-        taken = tuple(map(str, learned.get("experiences", ()) if isinstance(learned, Mapping) else ()))
-        told.set_result(Share(finished.planned.name, taken[0] if taken else None, taken))
+        learned = finished.committed.get("learn", {}).get("learned") or {}
+        taken = tuple(f"{kind}: {count}" for kind, count in sorted(learned.items()) if count)
+        told.set_result(Share(finished.planned.name, taken=taken if learned.get("experiences") else ()))
         return told
 
     def end(self) -> PolicySet:

@@ -54,13 +54,15 @@ class TrainOptions:
 
 @dataclass(frozen=True)
 class Planned:
-    """A rollout to be made: one trial of a case, in a group of rollouts (`baseline`, `epoch-1-train`, …)."""
+    """A rollout to be made: one trial of a case, in a group of rollouts (`baseline`, `epoch-1-train`, …). `number` is
+    the case's place in its split, `order` the rollout's in its group."""
 
     group: str
     number: int
     trial: int
     case: Case
     seed: int
+    order: int = 0
 
     @property
     def name(self) -> str:
