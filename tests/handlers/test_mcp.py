@@ -230,3 +230,11 @@ def test_the_limit_of_requests_holds_here_too(service: Service, alice: Client) -
     service.configure(STRANDLINE_REQUESTS_PER_MINUTE="1")
     statuses = [post(alice, rpc("tools/list")).status for _ in range(3)]
     assert statuses == [200, 429, 429]
+
+
+def test_a_refusal_of_the_protocol_quotes_no_secret(alice: Client) -> None:  # B-C16
+    canary = "AKIA" + "ABCDEFGHIJKLMNOP"
+    answer = post(alice, {"jsonrpc": "1.0", "id": 1, "method": canary, "params": [canary]})
+    assert answer.status == 400
+    assert "Validation error" in json.dumps(answer.json)
+    assert canary not in json.dumps(answer.json)

@@ -11,6 +11,7 @@ from collections.abc import MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 import mcp_types as types
@@ -148,8 +149,14 @@ async def _served(event: Event) -> Answer:
     return {
         "statusCode": exchange.status,
         "headers": {name: value for name, value in exchange.headers.items() if name != "content-length"},
-        "body": exchange.answer.decode(),
+        "body": _told(exchange),
     }
+
+
+def _told(exchange: _Exchange) -> str:
+    """The answer. The library's refusals quote what was sent, which may be a secret."""
+    text = exchange.answer.decode()
+    return scrub(text) if exchange.status >= HTTPStatus.BAD_REQUEST else text
 
 
 def _scope(event: Event) -> dict[str, Any]:
