@@ -247,13 +247,14 @@ class Topic(TypedDict, total=False):
     flags: list[str]
 
 
-class Preload(TypedDict):
-    """Memories for a prompt: `text` has `tokens`; `taken` says what is in it and why, `left_out` what found no room."""
+class MemoryBlock(TypedDict):
+    """Memories for a prompt: `text` has `tokens`; `memories` are those in it, `left_out` how many lines and topics had
+    no room."""
 
     text: str
     tokens: int
-    taken: list[dict[str, Any]]
-    left_out: list[dict[str, Any]]
+    memories: list[dict[str, Any]]
+    left_out: int
 
 
 class ShownIndex(TypedDict, total=False):
@@ -262,7 +263,7 @@ class ShownIndex(TypedDict, total=False):
     shown: int
     truncated: bool
     topics: list[Topic]
-    preload: Preload
+    block: MemoryBlock
 
 
 class ToolOutput(TypedDict):

@@ -48,7 +48,7 @@ class Topics(Connection):
         return cast(ShownIndex, self._get("/memories/index"))
 
     def recall(self, query: str, *, max_tokens: int | None = None) -> ShownIndex:
-        """The index, and in it as `preload` the memories most relevant to a query, as text for a prompt of at most that
+        """The index, and in it as `block` the memories most relevant to a query, as text for a prompt of at most that
         many tokens."""
         return cast(ShownIndex, self._get("/memories/index", query=query, max_tokens=max_tokens))
 

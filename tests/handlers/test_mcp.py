@@ -71,7 +71,7 @@ def test_what_is_remembered_is_recalled(alice: Client, mode: str) -> None:
     )
     assert told == ("Remembered as /memories/topics/the-boat.md", False)
     text, _ = call(alice, "recall", mode, query="which colour has the boat?")
-    assert '<memory path="topics/the-boat.md" type="project" written="today">' in text
+    assert '<topic path="topics/the-boat.md" type="project" written="today">' in text
     assert "The user's boat is green.\nIt lies in Bergen.\n" in text
     index, _ = call(alice, "recall", mode)
     assert index == "- [The boat](the-boat.md): The user's boat is green. (project, today)\n"
@@ -222,8 +222,9 @@ def test_a_budget_of_tokens_holds(alice: Client) -> None:
     for n in range(20):
         done(alice, "remember", content=f"boat {n} " + "word " * 50, name=f"boat {n}")
     text = done(alice, "recall", query="boat", max_tokens=300)
-    assert "No room for: /memories/topics/boat-" in text
-    assert len(text.partition("No room")[0].split()) <= 300
+    block, _, rest = text.partition("From: /memories/topics/boat-")
+    assert 0 < len(block.split()) <= 300
+    assert "\nNo room for " in rest and rest.endswith(" more lines or notes: ask for more tokens\n")
 
 
 def test_the_limit_of_requests_holds_here_too(service: Service, alice: Client) -> None:

@@ -34,7 +34,7 @@ def test_a_topic_is_remembered_and_recalled(sdk: SdkClient) -> None:
     assert sdk.remember("It is blue.", name="The boat!")["filename"] == "the-boat.md"
     assert sdk.remember("It is red.", name="The boat!")["filename"] == "the-boat.md"
     assert sdk.topics()["total"] == 2
-    assert "The boat is green." in sdk.recall("green boat", max_tokens=500)["preload"]["text"]
+    assert "The boat is green." in sdk.recall("green boat", max_tokens=500)["block"]["text"]
 
 
 def test_the_memory_tool(sdk: SdkClient) -> None:
@@ -65,5 +65,5 @@ def test_the_command_line(alice: Client) -> None:
     assert "The boat is green.\n" in said(run(alice, "recall", "boat"))
     assert said(run(alice, "recall", "submarine")) == "nothing found\n"
     found = json.loads(said(run(alice, "--json", "recall", "boat")))
-    assert found["preload"]["taken"][0]["path"] == "topics/boat.md"
+    assert found["block"]["memories"][0]["uri"].endswith("/topics/boat.md")
     assert run(alice, "remember", "x", "--type", "other").exit_code == 2

@@ -39,5 +39,5 @@ def recall(settings: Settings, query: str | None, max_tokens: int) -> None:
     """
     with settings.client() as client:
         found = client.topics() if query is None else client.recall(query, max_tokens=max_tokens)
-    text = found["index"] if query is None else found["preload"]["text"]
+    text = found["index"] if query is None else found["block"]["text"]
     emit(found, map(shown, text.splitlines()) if text else ["nothing found"])

@@ -207,7 +207,7 @@ COMMANDS: Sequence[Sequence[str]] = [
 ]
 
 
-COMMAND_NAMES = {"import", "rebuild", "scrub", *(command[0] for command in COMMANDS)}
+COMMAND_NAMES = {"import", "rebuild", "scrub", "train", *(command[0] for command in COMMANDS)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

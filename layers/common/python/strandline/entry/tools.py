@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from strandline.domain.address import memory_uri
 from strandline.domain.memory_tool import ROOT
+from strandline.pipeline.block import MAX_TOKENS, Wanted, memory_block
 from strandline.pipeline.experience import FoundCase, read_experience, search_experience, told
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory_tool import MemoryTool, answer
-from strandline.pipeline.preload import MAX_TOKENS, Wanted, preload
 from strandline.pipeline.topic import remembered, save, topic_index
 from strandline.storage.layout import User
 
@@ -96,22 +96,31 @@ class Remember(Tool):
         return f"Remembered as {ROOT}/{saved.path}{flagged}"
 
 
+SHOWN_PATHS = 20
+
+
 class Recall(Tool):
     """Find what is remembered about something. Without a query: the index of all notes, newest first."""
 
     reads = True
     repeatable = True
     query: str = Field(default="", max_length=10_000, description="what you want to know, in plain words")
-    max_tokens: int = Field(default=MAX_TOKENS, ge=1, le=20_000, description="how long the answer may be")
+    max_tokens: int = Field(
+        default=MAX_TOKENS, ge=1, le=20_000, description="how long what is recalled may be"
+    )
 
     def run(self, desk: Desk) -> str:
         if not self.query.strip():
             return topic_index(desk.services, desk.owner).text or "There are no notes yet."
-        made = preload(desk.services, desk.owner, Wanted(self.query, self.max_tokens, desk.acting_peer))
-        more = ", ".join(f"{ROOT}/{each.path}" for each in made.left_out[:20])
-        if not made.text and not more:
+        wanted = Wanted(self.query, self.max_tokens, acting_peer=desk.acting_peer)
+        made = memory_block(desk.services, desk.owner, wanted)
+        if not made.text and not made.left_out:
             return "Nothing is remembered about that."
-        return made.text + (f"No room for: {more}\n" if more else "")
+        paths = ", ".join(f"{ROOT}/{each.best.path}" for each in made.taken[:SHOWN_PATHS])
+        left = (
+            f"No room for {made.left_out} more lines or notes: ask for more tokens\n" if made.left_out else ""
+        )
+        return made.text + (f"From: {paths}\n" if paths else "") + left
 
 
 class Read(Tool):

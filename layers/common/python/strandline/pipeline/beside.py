@@ -13,6 +13,7 @@ from datetime import datetime
 from strandline.domain.block import Block
 from strandline.domain.failure import kind_of
 from strandline.domain.session import Head
+from strandline.domain.times import stamp
 from strandline.domain.working_memory.document import parse
 from strandline.domain.working_memory.limits import cut_to
 from strandline.pipeline import block
@@ -87,7 +88,8 @@ def memories_for(
     tokens = wanted.max_tokens if room is None else min(wanted.max_tokens, room)
     if tokens <= 0 or not about.query.strip():
         return EMPTY
-    asked = block.Wanted(about.query, tokens, wanted.types, wanted.quotas, about.acting_peer)
+    as_of = stamp(about.as_of) if about.as_of else None
+    asked = block.Wanted(about.query, tokens, wanted.types, wanted.quotas, about.acting_peer, as_of)
     try:
         return block.memory_block(services, owner, asked)
     except Exception as error:  # noqa: BLE001 - a context without memories is better than none

@@ -68,7 +68,8 @@ class Found(TypedDict):
 
 class BlockMemory(TypedDict):
     """A memory of which lines are in a block: how many, the tokens they add, the best of them and its score, of which
-    `explain` says what it is made of."""
+    `explain` says what it is made of. `cut`: a topic that did not fit whole. `flags` holds `injection` when it sounds
+    like an instruction to a model."""
 
     uri: str
     category: str
@@ -76,11 +77,13 @@ class BlockMemory(TypedDict):
     lines: int
     tokens: int
     best: str
+    cut: bool
+    flags: list[str]
     explain: NotRequired[dict[str, Any]]
 
 
 class ShownBlock(TypedDict):
-    """Memories as text for a prompt, "" for none; `left_out` counts lines that were found and had no room."""
+    """Memories as text for a prompt, "" for none; `left_out` counts lines and topics that had no room."""
 
     text: str
     tokens: int

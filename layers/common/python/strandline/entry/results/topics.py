@@ -4,6 +4,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from strandline.entry.results.search import ShownBlock
+
 Freshness = Literal["today", "yesterday", "within 7 days", "within 30 days", "over 30 days", "unknown"]
 
 
@@ -44,40 +46,9 @@ class IndexedTopic(TypedDict):
     flags: list[str]
 
 
-class TakenMemory(TypedDict):
-    """A memory that is in the block. `tokens` is what it added; `cut` when it did not fit whole; `why` it was found."""
-
-    path: str
-    uri: str
-    type: str
-    score: float
-    tokens: int
-    cut: bool
-    why: str
-    flags: list[str]
-
-
-class LeftOut(TypedDict):
-    """A memory that was found, and for which there was no room."""
-
-    path: str
-    uri: str
-    score: float
-
-
-class Preload(TypedDict):
-    """Memories for a prompt: `text` frames them as data and has at most the tokens that were allowed ("" when nothing
-    was found or fits). `taken` are those in it, the most relevant first."""
-
-    text: str
-    tokens: int
-    taken: list[TakenMemory]
-    left_out: list[LeftOut]
-
-
 class ShownIndex(TypedDict):
     """The index for a prompt: `index` has at most 200 lines and 25,000 bytes; where that leaves out topics, `truncated`
-    says so, and so does its last line. `topics` are those in it, in its order; `total` counts all there are. `preload`
+    says so, and so does its last line. `topics` are those in it, in its order; `total` counts all there are. `block`
     is there when a query was sent."""
 
     index: str
@@ -87,4 +58,4 @@ class ShownIndex(TypedDict):
     shown: int
     truncated: bool
     topics: list[IndexedTopic]
-    preload: NotRequired[Preload]
+    block: NotRequired[ShownBlock]

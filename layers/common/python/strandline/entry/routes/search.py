@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from strandline.domain.address import archive_id, memory_uri, place_of, session_uri
-from strandline.domain.block import Taken
+from strandline.domain.block import Block, Taken
 from strandline.domain.errors import (
     FailedPrecondition,
     InvalidArgument,
@@ -19,6 +19,7 @@ from strandline.domain.errors import (
 from strandline.domain.message import MAX_ANSWER_BYTES, Identifier, Moment
 from strandline.domain.ranking import Hit
 from strandline.domain.times import stamp
+from strandline.domain.topic import flags
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.repeat import run_again
@@ -134,23 +135,29 @@ class Wanted(BaseModel):
         default_factory=dict
     )
     explain: bool = False
+    as_of: Moment | None = None
 
 
 @router.post("/api/v1/search/block")
 @answers(ShownBlock)
 def memory_block(body: Wanted) -> dict[str, Any]:
-    """The memories for a prompt: the most relevant lines that fit, by day, framed as data, and from which memories they
-    are. The budget holds for the text as it is."""
+    """The memories for a prompt: the topics and the lines that are most relevant and fit, lines by day, framed as data,
+    and from which memories they are. The budget holds for the text as it is. `as_of`: memories as they were then."""
     run_again()
     whose = owner(router)
     known = library()
     types = None if body.types is None else frozenset(body.types)
-    wanted = block.Wanted(body.query, body.max_tokens, types, body.quotas, acting_peer(router))
+    moment = past(body.as_of, known.clock)
+    as_of = stamp(moment) if moment else None
+    wanted = block.Wanted(body.query, body.max_tokens, types, body.quotas, acting_peer(router), as_of)
     made = block.memory_block(known, whose, wanted)
-    shown = [_taken(each, whose, explain=body.explain) for each in made.taken]
-    return ok(
-        {"text": made.text, "tokens": made.tokens, "memories": shown, "left_out": made.left_out}, known.clock
-    )
+    return ok(shown_block(made, whose, explain=body.explain), known.clock)
+
+
+def shown_block(made: Block, whose: User, *, explain: bool = False) -> dict[str, Any]:
+    """A block as an answer shows it."""
+    memories = [_taken(each, whose, explain=explain) for each in made.taken]
+    return {"text": made.text, "tokens": made.tokens, "memories": memories, "left_out": made.left_out}
 
 
 def _taken(taken: Taken, whose: User, *, explain: bool) -> dict[str, Any]:
@@ -162,6 +169,8 @@ def _taken(taken: Taken, whose: User, *, explain: bool) -> dict[str, Any]:
         "lines": taken.lines,
         "tokens": taken.tokens,
         "best": best.text,
+        "cut": taken.cut,
+        "flags": flags(best.text, *(best.whole.lines if best.whole else ())),
     }
     return {**row, "explain": dict(best.explain)} if explain else row
 

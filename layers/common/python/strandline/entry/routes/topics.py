@@ -9,17 +9,17 @@ from pydantic import Field
 from strandline.domain.address import memory_uri
 from strandline.domain.errors import Aborted, Conflict
 from strandline.domain.memory import Memory
-from strandline.domain.preload import Block, Candidate
-from strandline.domain.topic import DIRECTORY, INJECTION, freshness
+from strandline.domain.topic import DIRECTORY, freshness
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.topics import SavedTopic, ShownIndex
 from strandline.entry.routes.asking import acting_peer, new_router, owner
 from strandline.entry.routes.exact import Exact
 from strandline.entry.routes.lifetime import Lifetime
+from strandline.entry.routes.search import shown_block
 from strandline.entry.wiring import library
 from strandline.pipeline import topic
-from strandline.pipeline.preload import MAX_TOKENS, Wanted, preload
+from strandline.pipeline.block import MAX_TOKENS, Wanted, memory_block
 from strandline.storage.layout import User
 
 router = new_router()
@@ -69,36 +69,9 @@ def index(
         "topics": [_listed(whose, path, row) for path, row in made.shown.items()],
     }
     if query is not None:
-        wanted = Wanted(query, max_tokens, acting_peer(router))
-        shown["preload"] = _preloaded(whose, preload(known, whose, wanted))
+        wanted = Wanted(query, max_tokens, acting_peer=acting_peer(router))
+        shown["block"] = shown_block(memory_block(known, whose, wanted), whose)
     return ok(shown, known.clock)
-
-
-def _preloaded(whose: User, made: Block) -> dict[str, Any]:
-    return {
-        "text": made.text,
-        "tokens": made.tokens,
-        "taken": [
-            {
-                **_scored(whose, taken.candidate),
-                "type": taken.candidate.type,
-                "tokens": taken.tokens,
-                "cut": taken.cut,
-                "why": taken.candidate.why,
-                "flags": [INJECTION] if taken.candidate.flagged else [],
-            }
-            for taken in made.taken
-        ],
-        "left_out": [_scored(whose, candidate) for candidate in made.left_out],
-    }
-
-
-def _scored(whose: User, candidate: Candidate) -> dict[str, Any]:
-    return {
-        "path": candidate.path,
-        "uri": memory_uri(whose.user_id, candidate.path),
-        "score": round(candidate.score, 4),
-    }
 
 
 def _saved(whose: User, saved: Memory) -> dict[str, Any]:
