@@ -270,3 +270,32 @@ def test_what_was_taken_out_is_said_in_messages_and_archives(
     alice.commit("s")
     lookout.service.pump()
     assert alice.get("/sessions/s/archives/archive_001").result["messages"][0]["flags"] == live["flags"]
+
+
+def test_what_is_allowed_stays_and_the_rest_goes(lookout: Lookout, alice: Client) -> None:  # B-C16
+    allowed, secret = CANARIES["github_token"], CANARIES["aws_access_key_id"]
+    lookout.service.configure(STRANDLINE_REDACTION_ALLOW=f"{allowed.secret} sk-example-*")
+    word = "sk-example-" + "a1B2" * 6
+    for text in (allowed.text, f"{word} is none", secret.text):
+        alice.append("s", text)
+    tool = {
+        "type": "tool",
+        "tool_id": allowed.secret,
+        "tool_input": {"token": allowed.secret, "api_key": secret.secret},
+    }
+    alice.post("/sessions/s/messages", {"role": "assistant", "parts": [tool]})
+    alice.put("/memories/topics/a.md", {"content": f"# A\n\n{allowed.secret} {secret.secret}\n"})
+    kept = alice.get("/sessions/s/messages").result
+    assert [m["content"] for m in kept[:3]] == [
+        allowed.text,
+        f"{word} is none",
+        "it is [redacted:aws_access_key_id], I think",
+    ]
+    assert kept[3]["parts"][0]["tool_input"]["token"] == allowed.secret
+    assert "flags" not in kept[0] and kept[2]["flags"] == ["secret:aws_access_key_id"]
+    text = alice.get("/memories/topics/a.md").result["content"]
+    assert allowed.secret in text and "[redacted:aws_access_key_id]" in text
+    begun = alice.post("/scrubs", {"dry_run": True}).result["scrub_id"]
+    lookout.service.pump()
+    assert alice.get(f"/scrubs/{begun}").result["findings"] == {}
+    assert {kind for kind, _ in lookout.found()} == {"github_token"}

@@ -20,6 +20,7 @@ from strandline.domain.candidates import (
     Rejected,
 )
 from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
+from strandline.domain.injection import injected
 from strandline.domain.line import CONTENT, quote_hash
 from strandline.domain.linking import linked
 from strandline.domain.memory_policy import MemoryPolicy
@@ -28,6 +29,10 @@ from strandline.domain.memory_types.template import INDEX, TEMPLATE
 from strandline.domain.names import slug
 from strandline.domain.quotes import place
 from strandline.domain.times import stamp
+
+INSTRUCTION = "sounds like an instruction to a model"
+_ACTED_ON = frozenset({"preferences", "skills", "tools", "experiences"})
+"""Memory types that say how an agent is to act. What was said to take a model over becomes none of these."""
 
 MAX_LINES = 20_000
 MAX_BYTES = 8 * 1024 * 1024
@@ -129,6 +134,7 @@ class _Desk:
         cited = self._cited(claim, claim.quote)
         if not text:
             raise _Refusal("is empty")
+        _refuse_instruction(kind, text, claim.quote)
         return CandidateLine(
             text=text,
             field=_patched(kind, claim.field).name,
@@ -150,6 +156,7 @@ class _Desk:
             raise _Refusal(f"has no field {setting.field[:40]!r} that takes a value")
         cited = self._cited(setting, setting.quote)
         value = _valid(field, setting)
+        _refuse_instruction(kind, str(value), setting.quote)
         return CandidateValue(
             field=field.name, merge=field.merge, value=value, **_place(setting, cited, setting.quote)
         )
@@ -210,6 +217,11 @@ def _place(said: Operation, cited: Sequence[Turn], quote: str) -> dict[str, Any]
         "quote": quote_hash(quote),
         "quoted": place(quote, {turn.seq: turn.text for turn in cited}) if quote else None,
     }
+
+
+def _refuse_instruction(kind: MemoryType, *texts: str) -> None:
+    if kind.name in _ACTED_ON and any(map(injected, texts)):
+        raise _Refusal(INSTRUCTION)
 
 
 def _one_line(text: str) -> str:

@@ -18,7 +18,7 @@ from strandline.domain.memory import Memory
 from strandline.domain.merging import made_of
 from strandline.domain.message import dumps
 from strandline.domain.patch import Patch
-from strandline.domain.redaction import MARKER, redact, redact_value
+from strandline.domain.redaction import MARKER, Allowed, is_allowed, redact, redact_value
 from strandline.domain.session import Archive, Head
 from strandline.domain.tool_output import ToolOutput, preview
 
@@ -37,19 +37,24 @@ Outputs = Mapping[str, ToolOutput]
 
 @dataclass
 class Cleaner:
-    """Takes secrets out, and notes of which kinds they were."""
+    """Takes secrets out, but for those that are `allowed`, and notes of which kinds they were."""
 
+    allowed: Allowed = ()
     kinds: dict[str, None] = field(default_factory=dict)
 
     def text(self, text: str) -> str:
-        found = redact(text)
+        found = redact(text, self.allowed)
         self.kinds.update(dict.fromkeys(found.kinds))
         return found.text
 
     def derived(self, text: str) -> str:
         """What an extraction made of a text: also without lines of a key, of which it has left out the beginning."""
         clean = self.text(text)
-        pieces = [each[0] for each in _PIECE.finditer(clean) if _is_chance(each[0])]
+        pieces = [
+            each[0]
+            for each in _PIECE.finditer(clean)
+            if _is_chance(each[0]) and not is_allowed(each[0], self.allowed)
+        ]
         for piece in pieces:
             self.kinds[_KEY] = None
             clean = clean.replace(piece, f"{MARKER}{_KEY}]")
@@ -57,7 +62,7 @@ class Cleaner:
 
     def value(self, value: Any) -> Any:
         """A JSON value, where a key may say that a secret stands below it."""
-        clean, kinds = redact_value(value)
+        clean, kinds = redact_value(value, self.allowed)
         self.kinds.update(dict.fromkeys(kinds))
         return clean if kinds else value
 
@@ -70,7 +75,7 @@ class Cleaner:
     def message(self, line: bytes, outputs: Outputs) -> bytes:
         """One stored line. Its parts that refer to a tool output show the beginning of the clean one."""
         message: dict[str, Any] = json.loads(line)
-        seen = Cleaner()
+        seen = Cleaner(self.allowed)
         clean = seen._fields(message)
         clean |= {"parts": [seen._fields(part) for part in message["parts"]]} if "parts" in message else {}
         clean = _referring(clean, outputs)

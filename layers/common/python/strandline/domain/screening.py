@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge
 from strandline.domain.injection import injected
 from strandline.domain.message import MessageIn, ToolPart
-from strandline.domain.redaction import kinds_in, redact_value
+from strandline.domain.redaction import Allowed, kinds_in, redact_value
 
 INJECTION = "injection"
 _KEPT = frozenset({"id", "peer_id", "tool_id", "role", "type", "created_at", "tool_status"})
@@ -66,55 +66,56 @@ def _texts_in(value: Any) -> int:
     return found
 
 
-def screen(message: MessageIn, redaction: Redaction) -> Screened:
-    """The message without its secrets. Raises InvalidArgument for an id that is one, and for what is no JSON."""
+def screen(message: MessageIn, redaction: Redaction, allowed: Allowed = ()) -> Screened:
+    """The message without its secrets, but for what is allowed. Raises InvalidArgument for an id that is one, and for
+    what is no JSON."""
     flags = [INJECTION] if any(map(injected, message.texts())) else []
     if redaction is Redaction.OFF:
         return Screened(message, tuple(flags))
     kinds: dict[str, None] = {}
     try:
-        clean = _cleaned(message, kinds)
+        clean = _cleaned(message, kinds, allowed)
     except RecursionError as error:
         raise InvalidArgument("a value is nested too deep to be stored") from error
     if redaction is Redaction.REDACT:
-        _refuse_secret_ids(message)
+        _refuse_secret_ids(message, allowed)
         message = clean
     return Screened(message, (*flags, *(f"secret:{kind}" for kind in kinds)))
 
 
-def _cleaned(model: M, kinds: dict[str, None]) -> M:
+def _cleaned(model: M, kinds: dict[str, None], allowed: Allowed) -> M:
     """A copy with markers in place of secrets; lengths are not checked again, a marker may be longer."""
     update = {}
     for name, value in model:
         found: dict[str, None] = {}
-        clean = None if value is None or name in _KEPT else _clean(value, found)
+        clean = None if value is None or name in _KEPT else _clean(value, found, allowed)
         if found:
             update[name] = clean
             kinds.update(found)
     return model.model_copy(update=update) if update else model
 
 
-def _clean(value: Any, kinds: dict[str, None]) -> Any:
+def _clean(value: Any, kinds: dict[str, None], allowed: Allowed) -> Any:
     if isinstance(value, BaseModel):
-        return _cleaned(value, kinds)
+        return _cleaned(value, kinds, allowed)
     if isinstance(value, list) and value and isinstance(value[0], BaseModel):
-        return [_cleaned(part, kinds) for part in value]
-    clean, found = redact_value(value)
+        return [_cleaned(part, kinds, allowed) for part in value]
+    clean, found = redact_value(value, allowed)
     kinds.update(dict.fromkeys(found))
     return clean
 
 
-def _refuse_secret_ids(message: MessageIn) -> None:
-    refuse_secret("id", message.id)
-    refuse_secret("peer_id", message.peer_id)
+def _refuse_secret_ids(message: MessageIn, allowed: Allowed) -> None:
+    refuse_secret("id", message.id, allowed)
+    refuse_secret("peer_id", message.peer_id, allowed)
     for part in message.parts or ():
         if isinstance(part, ToolPart):
-            refuse_secret("tool_id", part.tool_id)
+            refuse_secret("tool_id", part.tool_id, allowed)
 
 
-def refuse_secret(field: str, value: str | None) -> None:
+def refuse_secret(field: str, value: str | None, allowed: Allowed = ()) -> None:
     """Raises InvalidArgument for an id or a path that is, or holds, a secret."""
-    kinds = kinds_in(value) if value else ()
+    kinds = kinds_in(value, allowed) if value else ()
     if kinds:
         raise InvalidArgument(
             f"{field}: looks like a secret ({kinds[0]}), and ids are stored as they are: take another"

@@ -106,7 +106,7 @@ def new_name(text: str, name: str) -> str:
     """The text, if it may be an id that is stored from now on: in keys, as it is. Raises InvalidArgument naming the
     field, also for a secret."""
     if settings().rules.redaction is Redaction.REDACT:
-        refuse_secret(name, text)
+        refuse_secret(name, text, settings().rules.allowed)
     return identifier(text, name)
 
 

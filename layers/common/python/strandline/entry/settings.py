@@ -85,6 +85,7 @@ class Settings(ModelSettings):
     requests_per_minute: int = Field(default=0, ge=0, alias="STRANDLINE_REQUESTS_PER_MINUTE")
     memory_mb: int = Field(default=1024, ge=128, alias="AWS_LAMBDA_FUNCTION_MEMORY_SIZE")
     redaction: Redaction = Field(default=Redaction.REDACT, alias="STRANDLINE_REDACTION")
+    redaction_allow: str = Field(default="", alias="STRANDLINE_REDACTION_ALLOW")
     memory_ttl_seconds: int = Field(default=0, ge=0, alias="STRANDLINE_MEMORY_TTL_SECONDS")
     auto_commit_default: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_DEFAULT_ENABLED")
     idle_commits: bool = Field(default=False, alias="SESSION_AUTO_COMMIT_IDLE_ENABLED")
@@ -105,6 +106,7 @@ class Settings(ModelSettings):
             max_receives=self.max_receives,
             part_tokens=self.model_part_tokens,
             redaction=self.redaction,
+            allowed=tuple(self.redaction_allow.split()),
             memory_ttl_seconds=self.memory_ttl_seconds or None,
             learning=self.learning,
         )

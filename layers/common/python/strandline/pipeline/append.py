@@ -170,7 +170,7 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
             f"a batch holds 1 to {MAX_BATCH} messages, this one holds {len(request.messages)}"
         )
     if services.rules.redaction is Redaction.REDACT:
-        refuse_secret("session_id", request.session_id)
+        refuse_secret("session_id", request.session_id, services.rules.allowed)
     intake = take_in(services, request.named(services.ids.new))
     batch = _Batch(request, intake, stamp(services.clock.now()), services.rules.triggers)
     ready = _Ready()

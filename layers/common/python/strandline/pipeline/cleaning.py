@@ -45,36 +45,43 @@ def clean(services: Library, key: str) -> None:
             found = services.heads.read(key)
             if found is not None:
                 outputs = _outputs(services, ref(found.value), found.value.tail)
-                services.heads.update(key, partial(_clean_head, outputs=outputs))
+                services.heads.update(
+                    key, partial(_clean_head, cleaner=cleaner_of(services), outputs=outputs)
+                )
         case "context":
-            services.contexts.update(key, _clean_context)
+            services.contexts.update(key, partial(_clean_context, cleaner=cleaner_of(services)))
         case "shadow":
-            services.memories.update(key, _clean_shadow)
+            services.memories.update(key, partial(_clean_shadow, cleaner=cleaner_of(services)))
         case "journal":
-            services.journals.rewrite(owner_of(key), Cleaner().record)
+            services.journals.rewrite(owner_of(key), cleaner_of(services).record)
         case _:
-            rewrite(services.objects, key, lambda body: cleaned(services, key, body, Cleaner()))
+            rewrite(services.objects, key, lambda body: cleaned(services, key, body, cleaner_of(services)))
 
 
-def clean_memory(current: Memory | None) -> Memory | None:
+def cleaner_of(services: Library) -> Cleaner:
+    """By the rules of the deployment."""
+    return Cleaner(services.rules.allowed)
+
+
+def clean_memory(current: Memory | None, *, cleaner: Cleaner) -> Memory | None:
     """What becomes of a memory in whose file secrets were found. Those that are in a part of the file which is not
     read, as somebody has put it there by hand, go with the next write, so it is written in any case."""
-    return None if current is None else replace(Cleaner().memory(current))
+    return None if current is None else replace(cleaner.memory(current))
 
 
-def _clean_head(head: Head | None, *, outputs: Outputs) -> Change[Head, None]:
-    clean = Cleaner().head(head, outputs) if head else None
+def _clean_head(head: Head | None, *, cleaner: Cleaner, outputs: Outputs) -> Change[Head, None]:
+    clean = cleaner.head(head, outputs) if head else None
     return Change(None if clean is head else clean, None)
 
 
-def _clean_context(state: ContextState | None) -> Change[ContextState, None]:
+def _clean_context(state: ContextState | None, *, cleaner: Cleaner) -> Change[ContextState, None]:
     error = state.last_error if state else None
-    clean = error and Cleaner().text(error)
+    clean = error and cleaner.text(error)
     return Change(replace(state, last_error=clean) if state and clean != error else None, None)
 
 
-def _clean_shadow(memory: Memory | None) -> Change[Memory, None]:
-    clean = Cleaner().memory(memory) if memory else None
+def _clean_shadow(memory: Memory | None, *, cleaner: Cleaner) -> Change[Memory, None]:
+    clean = cleaner.memory(memory) if memory else None
     return Change(None if clean is memory else clean, None)
 
 
@@ -95,7 +102,7 @@ def _messages(services: Library, key: str, body: bytes, cleaner: Cleaner) -> byt
 def _outputs(services: Library, whose: SessionRef, lines: Iterable[bytes]) -> Outputs:
     """The clean tool outputs that these lines refer to."""
     found = {name: services.tool_results.read(whose, name) for name in references(lines)}
-    return {name: Cleaner().output(output) for name, output in found.items() if output}
+    return {name: cleaner_of(services).output(output) for name, output in found.items() if output}
 
 
 def _output(_services: Library, _key: str, body: bytes, cleaner: Cleaner) -> bytes:
@@ -119,7 +126,7 @@ def _said(services: Library, key: str) -> tuple[Texts, Texts]:
         body = fetch(services.objects, name) if archive_range(name) else None
         if body is not None:
             before |= _texts(body)
-            after |= _texts(_messages(services, name, body, Cleaner()))
+            after |= _texts(_messages(services, name, body, cleaner_of(services)))
     return before, after
 
 

@@ -36,7 +36,7 @@ def take_in(services: Services, messages: Sequence[MessageIn]) -> Intake:
 
 
 def _take(services: Services, message: MessageIn, now: datetime) -> tuple[Draft, Sequence[ToolOutput]]:
-    screened = screen(message, services.rules.redaction)
+    screened = screen(message, services.rules.redaction, services.rules.allowed)
     short = shorten(screened.message)
     tokens = sum(map(services.tokens.count, short.message.texts()))
     notes = Notes(screened.flags, short.refs)

@@ -7,6 +7,7 @@ follows each of them.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from strandline.domain.address import memory_uri
@@ -94,7 +95,7 @@ def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard
     """Writes what `change` makes of a memory; when others write meanwhile, what it makes of theirs."""
     plain = checked(path)
     if services.rules.redaction is Redaction.REDACT:
-        refuse_secret("path", plain)
+        refuse_secret("path", plain, services.rules.allowed)
     refuse_closed(services, owner)
     notice = _notice(services, owner, plain, "updated")
     base = services.indexes.read(owner.index("memories"))
@@ -131,8 +132,9 @@ def _screened(services: Library, edit: Edit) -> Edit:
     """What was written, without its secrets."""
     if services.rules.redaction is not Redaction.REDACT:
         return edit
-    topic = edit.topic and Topic(scrub(edit.topic.description), scrub(edit.topic.summary))
-    return replace(edit, body=scrub(edit.body), title=edit.title and scrub(edit.title), topic=topic)
+    clean = partial(scrub, allowed=services.rules.allowed)
+    topic = edit.topic and Topic(clean(edit.topic.description), clean(edit.topic.summary))
+    return replace(edit, body=clean(edit.body), title=edit.title and clean(edit.title), topic=topic)
 
 
 @dataclass(frozen=True)

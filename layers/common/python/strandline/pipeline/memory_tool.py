@@ -201,7 +201,7 @@ class MemoryTool:
             if there is not None and there.body in made:
                 return Edit(there.body, by="tool")
             edit = replace(make(there), by="tool")
-            made.update((edit.body, scrub(edit.body)))
+            made.update((edit.body, scrub(edit.body, self._services.rules.allowed)))
             return edit
 
         return memory.amend(self._services, self._owner, inside, once, memory.anything)

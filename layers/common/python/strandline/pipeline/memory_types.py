@@ -82,7 +82,8 @@ def write(services: Services, owner: User, given: Declaration, *, dry_run: bool 
     """
     from strandline.storage import declarations  # noqa: PLC0415 - as above
 
-    clean = scrub(given.content) if services.rules.redaction is Redaction.REDACT else given.content
+    redacting = services.rules.redaction is Redaction.REDACT
+    clean = scrub(given.content, services.rules.allowed) if redacting else given.content
     declaration = declarations.read(given.name, given.form, clean)
     if declaration.kind is None:
         problems = [{"field": field, "message": message} for field, message in declaration.problems]

@@ -6,6 +6,7 @@ Every page may be repeated. Each answers what it has counted, and where to go on
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -16,7 +17,7 @@ from strandline.domain.names import encode
 from strandline.domain.redaction import MARKER, kinds_in
 from strandline.domain.scrub import Scrub
 from strandline.pipeline.catalogue import index_messages, reindex
-from strandline.pipeline.cleaning import UNREADABLE, clean, clean_memory, cleaned
+from strandline.pipeline.cleaning import UNREADABLE, clean, clean_memory, cleaned, cleaner_of
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
@@ -75,12 +76,12 @@ def _place(after: Cursor) -> tuple[str, str] | None:
 def _present(services: Library, key: str) -> Iterator[str]:
     where = area(key)
     yield f"objects/{where}"
-    if kinds_in(unquote(key)):
+    if kinds_in(unquote(key), services.rules.allowed):
         yield f"names/{where}"
     body = fetch(services.objects, key) if form_of(key) not in UNTOUCHED else None
     if body is None:
         return
-    cleaner = Cleaner()
+    cleaner = cleaner_of(services)
     try:
         if cleaned(services, key, body, cleaner) == body:
             return
@@ -102,7 +103,7 @@ def is_tainted(services: Library, version: ObjectVersion) -> bool:
         return True
     try:
         body = services.objects.get_version(version.key, version.version_id).body
-        return cleaned(services, version.key, body, Cleaner()) != body
+        return cleaned(services, version.key, body, cleaner_of(services)) != body
     except UNREADABLE:  # or gone
         return False
 
@@ -117,7 +118,7 @@ def clean_objects(services: Library, at: Scrub, after: Cursor) -> Counted:
             with suppress(*UNREADABLE):
                 clean(services, key)
         elif any(part.startswith("changed/") for part in _present(services, key)):
-            memories[named[1]] = clean_memory
+            memories[named[1]] = partial(clean_memory, cleaner=cleaner_of(services))
     if memories:
         rework(services, owner(at), memories, Cause("scrub", f"scrub {at.identity}"))
     return {}, following
@@ -143,7 +144,7 @@ def rows(kind: str, *, cleaning: bool) -> Part:
         found = page(services.items, partitions(owner(at))[kind], after[0] if after else None, PAGE)
         counts: Counter[str] = Counter()
         for row in found.items:
-            cleaner = Cleaner()
+            cleaner = cleaner_of(services)
             changed = _clean_row(row, cleaner)
             counts.update([f"items/{kind}", *(f"findings/{each}" for each in cleaner.kinds)])
             if changed:

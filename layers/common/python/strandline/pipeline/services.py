@@ -53,7 +53,8 @@ class Rules:
     A language model reads `part_tokens` at once, in at most `part_seconds`; an extraction begins no part that could end
     after `extract_seconds`, which is less than its function has; a merge asks a
     model nothing later than `settle_seconds` after it began. A memory lives `memory_ttl_seconds` from its last
-    write, unless its own, or its session's policy, says otherwise (None: for ever). Without `learning` no
+    write, unless its own, or its session's policy, says otherwise (None: for ever). What is `allowed` is no secret
+    though it looks like one. Without `learning` no
     conversation has cases.
     """
 
@@ -70,6 +71,7 @@ class Rules:
     extract_seconds: float = 110
     settle_seconds: float = 30
     redaction: Redaction = Redaction.REDACT
+    allowed: tuple[str, ...] = ()
     memory_ttl_seconds: int | None = None
     learning: bool = True
 

@@ -53,7 +53,7 @@ def create(services: Services, wanted: NewSession) -> Head:
     """
     redacting = services.rules.redaction is Redaction.REDACT
     if redacting:
-        refuse_secret("session_id", wanted.session_id)
+        refuse_secret("session_id", wanted.session_id, services.rules.allowed)
     new = new_head(services, wanted.owner, wanted.session_id)
     if wanted.repeat:
         new = replace(new, incarnation=wanted.repeat.derived("incarnation"))
@@ -65,7 +65,7 @@ def create(services: Services, wanted: NewSession) -> Head:
         auto_commit_policy=wanted.auto_commit_policy,
         memory_policy=wanted.memory_policy,
         compaction=wanted.compaction,
-        metadata=redact_value(wanted.metadata)[0] if redacting else wanted.metadata,
+        metadata=redact_value(wanted.metadata, services.rules.allowed)[0] if redacting else wanted.metadata,
     )
     return _ours(_create(services, head), head)
 

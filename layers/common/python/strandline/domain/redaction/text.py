@@ -1,6 +1,7 @@
 """Takes the secrets out of one text."""
 
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from strandline.domain.folding import fold
@@ -26,45 +27,51 @@ class Redacted(NamedTuple):
     kinds: tuple[str, ...] = ()
 
 
-def redact(text: str) -> Redacted:
-    """The text with a marker in place of each secret.
+Allowed = Sequence[str]
+"""What is no secret though it looks like one, as a shell would match it: `AKIAIOSFODNN7EXAMPLE`, `sk-test-*`."""
+
+
+def redact(text: str, allowed: Allowed = ()) -> Redacted:
+    """The text with a marker in place of each secret, but for what is allowed.
 
     What stands between markers is looked at again until nothing is found: without its neighbour a text may look
     different, and a second call must find what the first one left.
     """
     kinds: dict[str, None] = {}
-    return Redacted(_clean(text, kinds, ROUNDS), tuple(kinds))
+    return Redacted(_clean(text, kinds, ROUNDS, allowed), tuple(kinds))
 
 
-def kinds_in(text: str) -> tuple[str, ...]:
+def kinds_in(text: str, allowed: Allowed = ()) -> tuple[str, ...]:
     """The kinds of secrets that are in a text."""
-    return tuple(dict.fromkeys(span.kind for span in _spans(text)))
+    return tuple(dict.fromkeys(span.kind for span in _spans(text, allowed)))
 
 
-def scrub(text: str) -> str:
+def scrub(text: str, allowed: Allowed = ()) -> str:
     """The text with a marker in place of each secret: for messages of errors."""
-    return redact(text).text
+    return redact(text, allowed).text
 
 
-def _clean(text: str, kinds: dict[str, None], rounds: int) -> str:
+def _clean(text: str, kinds: dict[str, None], rounds: int, allowed: Allowed) -> str:
     """Markers that are there already divide the text and stay."""
     if not rounds:
         return text
     pieces = _MARKER.compiled.split(text) if MARKER in text else [text]
-    pieces[::2] = [_without(piece, kinds, rounds) for piece in pieces[::2]]  # every other one is a marker
+    pieces[::2] = [
+        _without(piece, kinds, rounds, allowed) for piece in pieces[::2]
+    ]  # every other one is a marker
     return "".join(pieces)
 
 
-def _without(text: str, kinds: dict[str, None], rounds: int) -> str:
-    spans = _bounded(_spans(text))
+def _without(text: str, kinds: dict[str, None], rounds: int, allowed: Allowed) -> str:
+    spans = _bounded(_spans(text, allowed))
     if not spans:
         return text
     kinds.update(dict.fromkeys(span.kind for span in spans))
     kept, at = [], 0
     for span in spans:
-        kept += [_clean(text[at : span.start], kinds, rounds - 1), f"[redacted:{span.kind}]"]
+        kept += [_clean(text[at : span.start], kinds, rounds - 1, allowed), f"[redacted:{span.kind}]"]
         at = span.end
-    return "".join((*kept, _clean(text[at:], kinds, rounds - 1)))
+    return "".join((*kept, _clean(text[at:], kinds, rounds - 1, allowed)))
 
 
 def _bounded(spans: Sequence[Span]) -> Sequence[Span]:
@@ -81,13 +88,20 @@ def _bounded(spans: Sequence[Span]) -> Sequence[Span]:
     return runs
 
 
-def _spans(text: str) -> Sequence[Span]:
+def is_allowed(text: str, allowed: Allowed) -> bool:
+    return any(fnmatchcase(text, pattern) for pattern in allowed)
+
+
+def _spans(text: str, allowed: Allowed) -> Sequence[Span]:
     if len(text) < SHORTEST:
         return ()
     folded = fold(text)
     if not _LITERALS.any_in(folded):
         return ()
-    return _merged(span for rule in RULES for span in rule.spans(text, folded))
+    found = _merged(span for rule in RULES for span in rule.spans(text, folded))
+    return (
+        [span for span in found if not is_allowed(text[span.start : span.end], allowed)] if allowed else found
+    )
 
 
 def _merged(spans: Iterable[Span]) -> Sequence[Span]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from strandline.domain.redaction import looks
 from strandline.domain.redaction.span import Pattern
-from strandline.domain.redaction.text import redact
+from strandline.domain.redaction.text import Allowed, is_allowed, redact
 
 _WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORD = Pattern(
@@ -21,33 +21,45 @@ _TOKEN = Pattern(
 _SCHEMA = frozenset({"string", "object", "array", "number", "integer", "boolean", "null"})
 
 
-def redact_value(value: Any) -> tuple[Any, tuple[str, ...]]:
+def redact_value(value: Any, allowed: Allowed = ()) -> tuple[Any, tuple[str, ...]]:
     """The value with markers in place of secrets, and their kinds. The same value when there are none.
 
     Raises RecursionError for a value nested too deep to walk, which JSON could not hold either.
     """
     kinds: dict[str, None] = {}
-    return _walk(value, None, kinds), tuple(kinds)
+    return _Walk(kinds, allowed).walk(value, None), tuple(kinds)
 
 
-def _walk(value: Any, kind: str | None, kinds: dict[str, None]) -> Any:
-    """`kind` is what a key above says that this is."""
-    match value:
-        case str():
-            return _text(value, kind, kinds)
-        case dict():
-            inner = None if value.get("type") in _SCHEMA else kind
-            return dict(_pair(key, item, inner, kinds) for key, item in value.items())
-        case list():
-            return [_walk(item, kind, kinds) for item in value]
-        case int() | float() if kind == "password" and not isinstance(value, bool):
-            return _marker(kind, kinds)
-    return value
+class _Walk:
+    """Through one value. `kind` is always what a key above says that this is."""
 
+    def __init__(self, kinds: dict[str, None], allowed: Allowed) -> None:
+        self._kinds = kinds
+        self._allowed = allowed
 
-def _pair(key: Any, item: Any, kind: str | None, kinds: dict[str, None]) -> tuple[Any, Any]:
-    named = _named(str(key)) or kind
-    return (_text(key, None, kinds) if isinstance(key, str) else key), _walk(item, named, kinds)
+    def walk(self, value: Any, kind: str | None) -> Any:
+        match value:
+            case str():
+                return self._text(value, kind)
+            case dict():
+                inner = None if value.get("type") in _SCHEMA else kind
+                return dict(self._pair(key, item, inner) for key, item in value.items())
+            case list():
+                return [self.walk(item, kind) for item in value]
+            case int() | float() if kind == "password" and not isinstance(value, bool):
+                return _marker(kind, self._kinds)
+        return value
+
+    def _pair(self, key: Any, item: Any, kind: str | None) -> tuple[Any, Any]:
+        named = _named(str(key)) or kind
+        return (self._text(key, None) if isinstance(key, str) else key), self.walk(item, named)
+
+    def _text(self, text: str, kind: str | None) -> str:
+        found = redact(text, self._allowed)
+        self._kinds.update(dict.fromkeys(found.kinds))
+        if kind is None or not _hidden(found.text, kind) or is_allowed(text, self._allowed):
+            return found.text
+        return _marker(kind, self._kinds)
 
 
 def _named(key: str) -> str | None:
@@ -58,14 +70,6 @@ def _named(key: str) -> str | None:
     if _SECRET.compiled.fullmatch(words):
         return "secret"
     return "token" if _TOKEN.compiled.fullmatch(words) else None
-
-
-def _text(text: str, kind: str | None, kinds: dict[str, None]) -> str:
-    found = redact(text)
-    kinds.update(dict.fromkeys(found.kinds))
-    if kind is None or not _hidden(found.text, kind):
-        return found.text
-    return _marker(kind, kinds)
 
 
 def _hidden(text: str, kind: str) -> bool:
