@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from strandline.domain.errors import Aborted, Unavailable
+from strandline.domain.message import MAX_ANSWER_BYTES, dumps
 from strandline.pipeline import prompt
 from strandline.pipeline.prompt import Prompt
 from strandline.ports import Ambiguous
+from strandline.storage.layout import Life
+from strandline.storage.log import ref
 from tests.pipeline.context_talk import ask, everything, say, seqs, talk, words
 from tests.pipeline.faults import FAULTS, going_on
 from tests.pipeline.test_context import full, shown
@@ -227,3 +230,56 @@ def test_it_is_never_over_the_room_and_nothing_is_missing(world: World, window: 
     assert made.assembled.tokens <= window
     assert everything(made) == list(range(1, 13))
     assert 12 in seqs(made)
+
+
+# ---- what HTTP can carry, and what is not there any more
+
+
+def test_an_answer_is_never_longer_than_http_can_carry(world: World) -> None:
+    """Whatever the window: 30 messages of 100,000 bytes are 3 MB."""
+    for n in range(30):
+        say(world, {"role": ("user", "assistant")[n % 2], "content": f"{n} " + "x" * 100_000})
+    for window in (1_000_000_000, None):
+        made = ask(world, window=window, compaction={"auto_compact": {"blocking_chars": 100_000_000}})
+        size = sum(len(dumps(dict(message))) for message in made.assembled.messages)
+        assert 1_000_000 < size <= MAX_ANSWER_BYTES
+        assert everything(made) == list(range(1, 31))
+        assert {row.reason for row in made.left} == {"over_budget"}
+        assert seqs(made)[-1] == 30
+
+
+def test_messages_that_somebody_removed_are_said_to_be_missing(world: World) -> None:
+    talk(world, ["one", "two"])
+    world.commit("s")
+    talk(world, ["three"])
+    (key,) = world.stored("/messages.0")
+    world.objects.delete(key)
+    made = ask(world)
+    assert (seqs(made), everything(made)) == ([3], [1, 2, 3])
+    assert [(row.seq_from, row.seq_to, row.reason) for row in made.left] == [(1, 2, "missing")]
+
+
+def test_a_summary_that_somebody_removed_is_empty(world: World) -> None:
+    full(world)
+    ask(world)
+    world.settle()
+    (key,) = world.stored("overview.md")
+    world.objects.delete(key)
+    made = ask(world)
+    assert (made.covered_through, made.beside.summary) == (7, "")
+    assert everything(made) == list(range(1, 10))
+
+
+def test_a_long_summary_leaves_room_for_what_was_said(world: World) -> None:  # D2
+    full(world)
+    ask(world)
+    world.commit_next()
+    (number,) = [archive.number for archive in world.head("s").pending]
+    key = Life(ref(world.head("s"))).archive_file(number, "overview.md")
+    world.objects.put(key, ("# Work\n\n## Worklog\n" + f"- {words(20)}\n" * 50).encode())
+    world.settle()
+    made = ask(world)
+    assert 0 < made.beside.summary_tokens <= 100
+    assert made.assembled.tokens <= 200 and seqs(made) == [8, 9]
+    small = ask(world, window=30)
+    assert small.assembled.tokens <= 30 and 9 in seqs(small)

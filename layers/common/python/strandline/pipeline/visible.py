@@ -47,7 +47,7 @@ class Visible:
 
     messages: Sequence[Stored]
     asks: Stored | None
-    read_from: int = 1
+    read_from: int
 
 
 def read_visible(lines: Iterable[bytes], room: int | None) -> Visible:
@@ -56,17 +56,18 @@ def read_visible(lines: Iterable[bytes], room: int | None) -> Visible:
     taken: list[Stored] = []
     asks: Stored | None = None
     left = MAX_ANSWER_BYTES if room is None else room
-    raw = RAW_BYTES
+    raw, read_from = RAW_BYTES, 0
     for line in lines:
         message = read_line(line)
         asks = asks or (message if speaks(message) else None)
         if left >= 0 and raw >= 0:
             taken.append(message)
-        elif asks:
+            left -= unread(message, in_tokens=room is not None)
+            raw -= len(line)
+            continue
+        read_from = taken[-1]["seq"]
+        if asks:
             break
-        left -= unread(message, in_tokens=room is not None)
-        raw -= len(line)
-    read_from = taken[-1]["seq"] if taken else 1
     if asks and asks["seq"] < read_from:
         taken.append(asks)
     return Visible(taken[::-1], asks, read_from)
