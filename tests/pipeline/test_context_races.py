@@ -283,3 +283,20 @@ def test_a_long_summary_leaves_room_for_what_was_said(world: World) -> None:  # 
     assert made.assembled.tokens <= 200 and seqs(made) == [8, 9]
     small = ask(world, window=30)
     assert small.assembled.tokens <= 30 and 9 in seqs(small)
+
+
+def test_a_working_memory_is_asked_for_ahead_of_time_once(world: World) -> None:
+    """At 10,000 tokens, long before the context is full; then there is nothing left to read when it is."""
+    talk(world, [words(2_600, f"t{n}x") for n in range(4)])
+    made = [ask(world, window=100_000) for _ in range(3)]
+    assert [each.status for each in made] == ["none"] * 3
+    assert made[0].state.summarised_through == made[2].state.summarised_through == 4
+    assert len(world.extract_queue) == 1
+    world.settle()
+    assert world.stored("/working/")
+    talk(world, ["no", "more"])
+    ask(world, window=100_000)
+    assert not len(world.extract_queue)
+    world.create("plain", memory_policy={"working_memory": {"enabled": False}})
+    talk(world, [words(2_600, f"t{n}x") for n in range(4)], name="plain")
+    assert ask(world, name="plain", window=100_000).state.summarised_through == 0

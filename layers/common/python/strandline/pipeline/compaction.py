@@ -18,9 +18,9 @@ from strandline.domain.compaction import breaker
 from strandline.domain.compaction.limits import AutoCompact
 from strandline.domain.compaction.state import Compaction, ContextState
 from strandline.domain.contracts import CommitRequested
-from strandline.domain.errors import StrandlineError
+from strandline.domain.errors import ContextBlocked, StrandlineError
 from strandline.domain.session import CANCELLED, Archive, Head, Skip
-from strandline.domain.times import stamp
+from strandline.domain.times import parse, stamp
 from strandline.pipeline.commit import plan_through
 from strandline.pipeline.library import Library
 from strandline.pipeline.services import Services
@@ -29,6 +29,8 @@ from strandline.ports import StoreError
 from strandline.storage.due import Due
 from strandline.storage.log import ref
 from strandline.storage.records import dated, task_id
+
+TRIAL_SECONDS = 10  # after which a caller may ask how the one trial went
 
 Message = Mapping[str, Any]
 
@@ -114,3 +116,16 @@ def drop(services: Services, head: Head, sought: Sought) -> None:
     """Somebody else has asked in the meantime, or the state could not be written."""
     if sought.lease:
         services.leases.let_go(ref(head), "commit", sought.lease)
+
+
+def refusal(services: Services, head: Head, state: ContextState) -> ContextBlocked:
+    """What a caller is told whose context is at its limit while the breaker is open, or a trial is going on."""
+    now = services.clock.now()
+    trying = breaker.under_way(state, head, now, services.rules.heal_seconds)
+    wait = (parse(state.retry_at) - now).total_seconds() if state.retry_at else TRIAL_SECONDS
+    return ContextBlocked(
+        "the context is at its limit, and making it shorter has failed repeatedly",
+        last_error=state.last_error,
+        failures=state.failures,
+        retry_at=state.retry_at,
+    ).in_seconds(min(wait, TRIAL_SECONDS) if trying else wait)

@@ -26,10 +26,10 @@ from strandline.domain.compaction.limits import Limits, resolve
 from strandline.domain.compaction.room import thresholds
 from strandline.domain.compaction.sizes import overhead
 from strandline.domain.compaction.state import ContextState, Pin
-from strandline.domain.errors import Aborted, ContextBlocked, StrandlineError
+from strandline.domain.errors import Aborted, StrandlineError
 from strandline.domain.session import Head
-from strandline.domain.times import parse
 from strandline.domain.transcribing import text_of
+from strandline.domain.working_memory.thresholds import due
 from strandline.pipeline import compaction
 from strandline.pipeline.answer_size import within_answer
 from strandline.pipeline.beside import (
@@ -46,13 +46,13 @@ from strandline.pipeline.compaction import Sought
 from strandline.pipeline.library import Library
 from strandline.pipeline.moment import Moment, now_or_then
 from strandline.pipeline.visible import find_pin, pinned, read_visible, with_outputs
+from strandline.pipeline.working_memory import ask_ahead, keeps_working_memory
 from strandline.ports import StoreError
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 
 ATTEMPTS = 4
-TRIAL_SECONDS = 10  # after which a caller may ask how the one trial went
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,8 @@ class _Done:
     assembled: Assembled
     blocked: bool = False
     started: bool = False
+    ahead: int | None = None
+    """Up to where a working memory is to be made ahead of time."""
 
 
 class _Call:
@@ -198,7 +200,10 @@ class _Call:
         else:
             self._let_go(sought)
         if done.blocked:
-            raise self._refusal(done.state)
+            raise compaction.refusal(self._services, self._head, done.state)
+        if done.ahead is not None:
+            with suppress(StoreError):
+                ask_ahead(self._services, ref(self._head), done.ahead)
         return done
 
     def _written(self, given: _Given, known: ContextState | None, sought: Sought | None) -> _Done:
@@ -220,8 +225,10 @@ class _Call:
         started = sought is not None and not waits
         if sought is not None and started:
             after = breaker.asked(after, sought.compaction, now)
+        ahead = None if blocked else self._ahead(given, base)
+        after = after if ahead is None else replace(after, summarised_through=ahead)
         same = after == (current or ContextState(self._head.incarnation))
-        return Change(None if same else after, _Done(after, seen, blocked, started))
+        return Change(None if same else after, _Done(after, seen, blocked, started, ahead))
 
     def _current(self, state: ContextState | None) -> ContextState:
         """The state as the head has it. Raises _Moved when the state knows of a later head."""
@@ -262,6 +269,14 @@ class _Call:
             return compaction.seek(self._services, self._head, state, last, auto)
         return None
 
+    def _ahead(self, given: _Given, state: ContextState) -> int | None:
+        """Up to where a working memory is worth making now, so that little is left to read when it is needed."""
+        if not keeps_working_memory(self._head):
+            return None
+        first = max(self._head.covered_through + 1, given.read_from)
+        fresh = [message for message in given.messages if message["seq"] >= first]
+        return due(fresh, max(state.summarised_through, state.covered_through))
+
     def _let_go(self, sought: Sought | None) -> None:
         if sought is not None:
             compaction.drop(self._services, self._head, sought)
@@ -269,19 +284,6 @@ class _Call:
     def _blocked(self, state: ContextState, seen: Assembled) -> bool:
         enabled = self._limits.auto_compact.enabled
         return enabled and state.retry_at is not None and seen.pressure == "blocking"
-
-    def _refusal(self, state: ContextState) -> ContextBlocked:
-        now = self._services.clock.now()
-        trying = breaker.under_way(state, self._head, now, self._services.rules.heal_seconds)
-        wait = (parse(state.retry_at) - now).total_seconds() if state.retry_at else TRIAL_SECONDS
-        return ContextBlocked(
-            "the context is at its limit, and making it shorter has failed repeatedly",
-            last_error=state.last_error,
-            failures=state.failures,
-            retry_at=state.retry_at,
-        ).in_seconds(min(wait, TRIAL_SECONDS) if trying else wait)
-
-    # ---- the answer
 
     def _prompt(self, given: _Given, done: _Done) -> Prompt:
         head, seen = given.moment.head, done.assembled

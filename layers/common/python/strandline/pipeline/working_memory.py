@@ -70,7 +70,7 @@ def run_working_memory(
     head = head or _living(services, request.session)
     if head is None or cancelled(head, request.archive):
         return True
-    if not _wanted(head):
+    if not keeps_working_memory(head):
         versions.write(key, Kept("", Usage()))
         return True
     try:
@@ -89,7 +89,11 @@ def run_summarise(services: Services, request: SummariseRequested) -> int | None
     """
     began = services.clock.now()
     head = _living(services, request.session)
-    if head is None or not _wanted(head) or not head.live_from <= request.through <= head.last_seq:
+    if (
+        head is None
+        or not keeps_working_memory(head)
+        or not head.live_from <= request.through <= head.last_seq
+    ):
         _let_go(services, request)
         return None
     keeper = _Keeper(services, head, began)
@@ -126,7 +130,8 @@ def _living(services: Services, whose: SessionRef) -> Head | None:
     return found.value
 
 
-def _wanted(head: Head) -> bool:
+def keeps_working_memory(head: Head) -> bool:
+    """Whether the session's policy wants one."""
     return MemoryPolicy.model_validate(head.memory_policy or {}).working_memory.enabled
 
 
