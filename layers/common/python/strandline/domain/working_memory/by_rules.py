@@ -3,7 +3,6 @@ same bytes, and a message that the document takes in already changes nothing.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,15 +13,15 @@ from strandline.domain.rules.instructions import is_instruction
 from strandline.domain.rules.lines import Line, question_of
 from strandline.domain.rules.messages import Conversation, Message, conversation
 from strandline.domain.rules.summary import header, title_of
-from strandline.domain.rules.words import content
 from strandline.domain.rules.worth import is_request
 from strandline.domain.text import cut, one_line
 from strandline.domain.transcribing import transcribe
 from strandline.domain.working_memory.document import Document, Section
 from strandline.domain.working_memory.excerpts import both_ends
-from strandline.domain.working_memory.kinds import bonus, is_correction, is_learned, is_plan, is_result
-from strandline.domain.working_memory.limits import SECTION_CHARS, SECTION_TOKENS, weight, within_limits
+from strandline.domain.working_memory.kinds import is_correction, is_learned, is_plan, is_result
+from strandline.domain.working_memory.limits import SECTION_CHARS, SECTION_TOKENS, within_limits
 from strandline.domain.working_memory.steps import Step, steps, touched
+from strandline.domain.working_memory.telling import most_telling
 from strandline.domain.working_memory.thresholds import Stored
 
 MAX_REQUESTS = 8
@@ -34,7 +33,6 @@ _MAX_ACTIONS = 6
 _MAX_SPEAKERS = 4
 _FACTS_CHARS = SECTION_CHARS - 200
 _FACTS_TOKENS = SECTION_TOKENS - 60
-_LONG = 12
 _SEQ = re.compile(r"\A\[\d+\] ")
 _ASKED = re.compile(r"\A[^:`]{1,90} asked: ")
 
@@ -53,8 +51,9 @@ class _Heard:
 
     @cached_property
     def calls(self) -> bool:
-        """Whether an assistant is at work, to whom people say what they want."""
-        return self.about.has_assistant or bool(self.steps)
+        """Whether an assistant is at work, to whom people say what they want: somebody without a name talks to one."""
+        nameless = any(voice.peer is None for voice in self.about.speakers)
+        return nameless or self.about.has_assistant or bool(self.steps)
 
 
 def updated(before: Document, messages: Sequence[Stored]) -> Document:
@@ -128,7 +127,7 @@ def _beginning(heard: _Heard) -> Iterator[str]:
 
 def _requests(heard: _Heard) -> list[tuple[int, str]]:
     """What an assistant was asked, the last few, by seq."""
-    if not heard.about.has_assistant:
+    if not heard.calls:
         return []
     people = [m for m in heard.about.messages if not m.voice.is_assistant]
     asked = [(m, q) for m in people if (q := question_of(m, heard.about)) is not None]
@@ -139,7 +138,7 @@ def _facts(document: Document, heard: _Heard) -> Document:
     """What was told and decided: of all the lines, old and new, those that say most of what the session is about."""
     told = [line.text for line in heard.lines if not (is_plan(line) or _elsewhere(line, heard))]
     pool = list(dict.fromkeys([*document.of("facts"), *told]))
-    kept = _most_telling(pool, heard)
+    kept = most_telling(pool, heard.about.names, _FACTS_CHARS, _FACTS_TOKENS)
     gone = len(set(document.of("facts")) - set(kept))
     return document.with_items("facts", kept, document.left.get("facts", 0) + gone)
 
@@ -148,23 +147,6 @@ def _elsewhere(line: Line, heard: _Heard) -> bool:
     """Whether a line goes into another section."""
     asked = heard.calls and not line.voice.is_assistant and is_request(line.said)
     return asked or is_instruction(line.said) or is_learned(line) or is_result(line)
-
-
-def _most_telling(pool: Sequence[str], heard: _Heard) -> list[str]:
-    words = [content(text, heard.about.names) for text in pool]
-    common = Counter(word for said in words for word in dict.fromkeys(said))
-    scores = [
-        sum(common[word] for word in said) / max(_LONG, len(said)) + bonus(text)
-        for text, said in zip(pool, words, strict=True)
-    ]
-    tokens, chars, kept = _FACTS_TOKENS, _FACTS_CHARS, list[int]()
-    for n in sorted(range(len(pool)), key=lambda n: (-scores[n], n)):
-        tokens -= weight(pool[n]) + 1
-        chars -= len(pool[n]) + 3
-        if min(tokens, chars) < 0:
-            break
-        kept.append(n)
-    return [pool[n] for n in sorted(kept)]
 
 
 def _files(document: Document, heard: _Heard) -> Document:
@@ -196,7 +178,7 @@ def _errors(document: Document, heard: _Heard) -> Document:
 
 
 def _corrections(heard: _Heard) -> Iterator[tuple[Message, str]]:
-    if not heard.about.has_assistant:
+    if not heard.calls:
         return
     for message in heard.about.messages:
         said = [one_line(s.text, _MAX_SAID) for s in message.sentences if is_correction(s.text)]
@@ -252,20 +234,23 @@ def _results(document: Document, heard: _Heard) -> Document:
 def _worklog(document: Document, heard: _Heard) -> Document:
     """Who talked from which message to which, and every step."""
     first, last = heard.messages[0]["seq"], heard.messages[-1]["seq"]
-    talk = [f"[{first}–{last}] {header(heard.about)}"] if heard.about.messages else []
+    people = any(not message.voice.is_assistant for message in heard.about.messages)
+    talk = [f"[{first}–{last}] {header(heard.about)}"] if people else []
     return _grown(document, "worklog", [*talk, *_taken(heard)])
 
 
 def _taken(heard: _Heard) -> Iterator[str]:
     """A line for each message that called tools."""
     texts = {message.turn.seq: message.turn.text for message in heard.about.messages}
-    by_seq: dict[int, list[str]] = {}
+    by_seq: dict[int, list[Step]] = {}
     for step in heard.steps:
-        if step.asked or step.done is None:
-            by_seq.setdefault(step.seq, []).append(step.label)
-    for seq, labels in by_seq.items():
-        aside = one_line(texts.get(seq, ""), _MAX_ASIDE)
-        yield f"[{seq}] {cut(', '.join(dict.fromkeys(labels)), 200)}{': ' if aside else ''}{aside}"
+        if step.asked or step.done != step.seq:  # else it is a result without its call
+            by_seq.setdefault(step.seq, []).append(step)
+    for seq, taken in by_seq.items():
+        labels = ", ".join(dict.fromkeys(step.label for step in taken))
+        asked = next((step.asked for step in taken if not step.subject), "")
+        aside = one_line(texts.get(seq, "") or asked, _MAX_ASIDE)
+        yield f"[{seq}] {cut(labels, _MAX_SAID)}{': ' if aside else ''}{aside}"
 
 
 def _grown(document: Document, section: Section, more: Iterable[str]) -> Document:

@@ -70,6 +70,6 @@ def is_correction(sentence: str) -> bool:
     return _CORRECTION.match(sentence) is not None
 
 
-def bonus(text: str) -> float:
+def factor(text: str) -> float:
     """How much more a decision, or what has a date, is worth than other facts."""
-    return 3.0 * (_DECISION.search(text) is not None) + 1.5 * (_DATED.search(text) is not None)
+    return (2.0 if _DECISION.search(text) else 1.0) * (1.3 if _DATED.search(text) else 1.0)
