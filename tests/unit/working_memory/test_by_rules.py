@@ -151,7 +151,6 @@ def test_many_messages_of_one_kind_do_not_crowd_out_what_was_said_before() -> No
     ]
     document = updated(first, [*log(user("x")), *log(*boats, first=2)])
     assert any("Pixel" in fact for fact in document.of("facts"))
-    assert document.left.get("facts", 0) > 0
 
 
 # ---- any session

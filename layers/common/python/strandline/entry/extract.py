@@ -28,7 +28,11 @@ def _take(record: Record, row: Record) -> None:
 
 
 def _type_of(record: Record) -> Any:
-    body = json.loads(record["body"])
+    """What a message says it is; None where it cannot be read, which is for the contract to say."""
+    try:
+        body = json.loads(record["body"])
+    except ValueError:
+        return None
     return body.get("type") if isinstance(body, dict) else None
 
 

@@ -42,4 +42,4 @@ def _missing(before: Document, after: Document, name: Section) -> int:
 
 def _known_by(text: str, name: Section) -> str:
     """What an item is known by: a file by its path, anything else by how it begins, since an old error is shortened."""
-    return text.partition(" ")[0] if name == "files" else text[: SHORT - 1].rstrip("… ")
+    return text.partition(" ")[0].rstrip(":,;") if name == "files" else text[: SHORT - 1].rstrip("… ")
