@@ -15,6 +15,7 @@ from strandline.adapters.tokens import TiktokenCounter
 from strandline.domain.compaction.assembly import Room
 from strandline.domain.extraction import Extraction, Transcript
 from strandline.domain.message import MessageIn, read_line
+from strandline.entry.wiring import RuleModel
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.library import Library
 from strandline.pipeline.prompt import Prompt, Wanted, run_prompt
@@ -63,7 +64,7 @@ class Silent:
     def extract(self, transcript: Transcript) -> Extraction:
         self.asked += 1
         said = f"{len(transcript.turns)} messages"
-        return Extraction(extractor="silent/1", abstract=said, overview=f"# {said}\n", proposals=())
+        return Extraction(extractor="silent/1", abstract=said, proposals=())
 
 
 def measure(*, quick: bool) -> Sequence[Row]:
@@ -75,7 +76,7 @@ def measure(*, quick: bool) -> Sequence[Row]:
 
 def _of(size: int) -> Row:
     world, model = World(), Silent()
-    world.tokens, world.model = TiktokenCounter("cl100k_base"), model
+    world.tokens, world.model, world.summariser = TiktokenCounter("cl100k_base"), model, RuleModel()
     warm, row = world.services(), Row(size)
     for batch in _batches(size):
         run_append(warm, AppendRequest(ALICE, "s", batch))
