@@ -73,6 +73,13 @@ def test_what_stands_for_a_result_is_always_shorter(length: int, preview_chars: 
         assert text == "x" * (length + preview_chars)
 
 
+def test_a_preview_is_at_most_half_of_the_result() -> None:
+    talk = Talk()
+    seq = talk.use("x" * 2_500)
+    made = talk.context({"tool_result_budget": {"max_chars": 2_400}})
+    assert 1_200 <= len(output_of(made, seq)) <= 1_250
+
+
 def group(talk: Talk, *lengths: int) -> list[int]:
     """Parallel calls and their results; the seqs of these."""
     ids = [f"p{n}" for n in range(len(lengths))]

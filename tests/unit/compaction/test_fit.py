@@ -127,6 +127,13 @@ def test_even_where_there_is_hardly_any_room(window: int) -> None:
         assert made.left == [Left(1, 1, "over_budget")]
 
 
+def test_a_cut_message_is_filled_though_its_text_is_not_the_same_all_over() -> None:
+    talk = Talk()
+    talk.say("user", "x" * 3_000 + " word" * 1_000 + " " + "y" * 3_000)
+    made = talk.context(window=200)
+    assert 120 <= made.tokens <= 200
+
+
 def test_a_cut_message_of_parts_keeps_its_texts_and_images() -> None:
     talk = Talk()
     image = {"type": "image_url", "image_url": {"url": "https://example.com/boat.png"}}
@@ -171,6 +178,26 @@ def test_in_very_little_room_only_a_short_one_is_left_of_it() -> None:
     made = talk.context(window=60)
     assert seqs(made) == [1, 2, 3]
     assert len(output_of(made, seq)) < 200 and made.tokens <= 60
+
+
+def test_as_much_is_left_of_it_as_there_is_room_for() -> None:
+    talk = Talk()
+    ten_each(talk, "user")
+    seq = talk.use(
+        "word " * 2_000, tool="Deploy"
+    )  # 2,000 characters of it are about 390 tokens, 500 about 90
+    made = talk.context(window=200)
+    assert seqs(made) == [1, 2, 3]
+    assert 400 <= len(output_of(made, seq)) <= 500
+
+
+def test_what_takes_more_than_half_of_the_room_is_cut_also_when_there_is_newer_work() -> None:
+    talk = Talk()
+    ten_each(talk, "user")
+    talk.use("word " * 2_000, tool="Deploy")
+    ten_each(talk, "assistant")
+    made = talk.context(window=600)
+    assert seqs(made) == [1, 2, 3, 4] and actions(made) == {"m3": "preview"}
 
 
 def test_a_huge_result_that_cannot_be_saved_is_left_out_and_undecided() -> None:

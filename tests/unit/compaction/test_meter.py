@@ -48,6 +48,13 @@ def test_without_a_report_it_is_estimated() -> None:
     assert (made.estimate.tokens, made.estimate.source, made.estimate.characters) == (37, "estimated", 3 * 27)
 
 
+def test_what_is_told_of_a_memory_counts() -> None:
+    talk = Talk()
+    talk.say("user", [{"type": "context", "uri": "viking://user/u/memories/x.md", "abstract": "I row."}])
+    made = talk.context(window=1_000)
+    assert (made.estimate.tokens, made.estimate.characters) == (4 + 2, 6)
+
+
 def test_a_report_counts_and_what_was_said_since_is_added() -> None:
     talk = talked()
     talk.context(window=1_000)
@@ -85,9 +92,9 @@ def test_a_report_of_another_prompt_does_not_count_until_there_is_a_second() -> 
     talk = talked()
     talk.context(window=1_000)
     assert talk.context(window=1_000, usage=(500, "f")).estimate.source == "usage"
-    made = talk.context(window=1_000, usage=(500, "g"))
-    assert (made.estimate.tokens, made.estimate.source) == (30, "estimated")
-    assert talk.context(window=1_000, usage=(500, "g")) == made
+    made = talk.context(window=1_000, usage=(500, "g"), beside=7)
+    assert (made.estimate.tokens, made.estimate.source) == (37, "estimated")
+    assert talk.context(window=1_000, usage=(500, "g"), beside=7) == made
     assert talk.context(window=1_000, usage=(501, "g")).estimate.source == "usage"
 
 

@@ -94,6 +94,13 @@ def test_all_texts_of_a_tool_message_answer_one_call() -> None:
     ]
 
 
+def test_the_text_of_a_tool_message_answers_the_call_that_a_part_of_it_names() -> None:
+    talk = Talk()
+    talk.say("assistant", [*call("a", tool="Read"), *call("b", tool="Bash")])
+    talk.say("tool", [{"type": "tool", "tool_id": "b", "tool_name": ""}, {"type": "text", "text": "out"}])
+    assert [(each.place, each.tool) for each in find(talk.messages).results] == [((2, 1), "Bash")]
+
+
 @pytest.mark.parametrize("role", ["user", "tool"])
 def test_a_result_without_a_call_is_not_shown(role: str) -> None:
     talk = Talk()
@@ -119,6 +126,7 @@ def test_what_else_is_in_its_message_stays() -> None:
     made = talk.context(window=1_000)
     assert [part["text"] for part in made.messages[0]["parts"]] == ["Look.", LEFT_OUT]
     assert (made.cut, made.left) == ({1: 27}, [])
+    assert made.tokens == 4 + 1 + len(LEFT_OUT.split())
     assert len(talk.messages[0]["parts"]) == 2 and talk.messages[0]["parts"][1]["tool_output"] == "out" * 9
 
 

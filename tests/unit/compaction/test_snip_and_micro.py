@@ -4,7 +4,7 @@ import pytest
 
 from strandline.domain.compaction.limits import TOOLS
 from strandline.domain.compaction.replacement import CLEARED, SNIPPED
-from tests.unit.compaction.talk import Talk, actions, call, output_of
+from tests.unit.compaction.talk import Talk, actions, call, output_of, result
 
 HUGE = {"tool_result_budget": {"max_chars": 200_000, "group_chars": 1_000_000}}
 
@@ -162,6 +162,7 @@ def test_with_nothing_new_said_nothing_is_cleared_whatever_the_time() -> None:
 
 def test_without_an_assistant_there_is_no_pause() -> None:
     talk = Talk()
-    talk.say("user", "Hello?")
+    for n in range(7):
+        talk.say("user", [{**result(f"c{n}", "out")[0], "tool_input": {"q": n}}])
     talk.wait(100_000)
     assert not talk.context().reduced

@@ -1,6 +1,6 @@
 """A message that is too big by itself: its beginning, its end, and a mark between them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from strandline.domain.compaction.assembly import Stored
@@ -9,7 +9,7 @@ from strandline.domain.compaction.sizes import characters
 SLACK = 0.95
 """Tokens are not spread evenly: a little less is tried than what would fit if they were."""
 FILLED = 0.8
-GROWTHS = 4
+TRIES = 12
 SMALLEST = "…"
 
 
@@ -18,30 +18,35 @@ def cut(message: Stored, most: int, size: Callable[[Stored], int]) -> tuple[Stor
     fits."""
     text = _text(message)
     total = characters(message)
-    for kept in _fitting(message, text, most, size):
-        return _said(message, _marked(text, kept, total)), total - kept
+
+    def shown(kept: int) -> Stored:
+        return _said(message, _marked(text, kept, total))
+
+    kept = _fitting(len(text), most, lambda kept: size(shown(kept)))
+    if kept is not None:
+        return shown(kept), total - kept
     smallest = _said(message, SMALLEST)
     return (smallest, total) if size(smallest) <= most else None
 
 
-def _fitting(message: Stored, text: str, most: int, size: Callable[[Stored], int]) -> Iterator[int]:
-    """How many characters of the text may stay, if any number may."""
-    total = characters(message)
-
-    def taken(kept: int) -> int:
-        return size(_said(message, _marked(text, kept, total)))
-
-    kept = len(text)
-    while (now := taken(kept)) > most:
-        if kept == 0:
-            return
-        kept = min(kept - 1, int(kept * most / now * SLACK))
-    for _ in range(GROWTHS):
-        more = min(len(text), int(kept * most / now * SLACK))
-        if now >= most * FILLED or more <= kept or (then := taken(more)) > most:
+def _fitting(length: int, most: int, size: Callable[[int], int]) -> int | None:
+    """How many of that many characters may stay: all, or enough to fill what there is; None when not even none."""
+    fits, over, kept = -1, length + 1, length
+    for _ in range(TRIES):
+        now = size(kept)
+        if now > most:
+            over = kept
+        elif now >= most * FILLED or kept == length:
+            return kept
+        else:
+            fits = kept
+        if over - fits <= 1:
             break
-        kept, now = more, then
-    yield kept
+        likely = int(kept * most / now * SLACK)
+        kept = likely if fits < likely < over else (fits + over) // 2
+    if fits < 0 and over > 0 and size(0) <= most:
+        return 0
+    return fits if fits >= 0 else None
 
 
 def _text(message: Stored) -> str:
