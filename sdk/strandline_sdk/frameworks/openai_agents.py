@@ -26,6 +26,7 @@ KEY = "openai_agents"
 POPPED = "The message before this one was taken back."
 _BATCH = 100
 _PAGE = 1000
+_FEW = 10
 _ROLES: dict[str, Role] = {"assistant": "assistant", "system": "system", "developer": "system"}
 _SAID = ("text", "refusal", "transcript")
 
@@ -59,7 +60,8 @@ class StrandlineSession(SessionABC):
 
     def _newest(self, limit: int | None) -> list[TResponseInputItem]:
         bound = None if limit is None or limit < 0 else limit
-        return [item for _, item in islice(self._visible(), bound)][::-1]
+        page = _PAGE if bound is None else min(_PAGE, bound + _FEW)
+        return [item for _, item in islice(self._visible(page), bound)][::-1]
 
     def _add(self, items: list[TResponseInputItem]) -> None:
         for start in range(0, len(items), _BATCH):
@@ -68,7 +70,7 @@ class StrandlineSession(SessionABC):
     def _pop(self) -> TResponseInputItem | None:
         while True:
             last_seq = self._last_seq()
-            seq, item = next(self._visible(), (0, None))
+            seq, item = next(self._visible(_FEW), (0, None))
             if item is None:
                 return None
             hides = message("system", [{"type": "text", "text": POPPED}], {KEY: {"popped": seq}})
@@ -93,19 +95,19 @@ class StrandlineSession(SessionABC):
             _unless_missing(error)
             return 0
 
-    def _visible(self) -> Iterator[tuple[int, TResponseInputItem]]:
-        """The items that are not popped, each with its seq, newest first."""
+    def _visible(self, page: int) -> Iterator[tuple[int, TResponseInputItem]]:
+        """The items that are not popped, each with its seq, newest first; messages are asked for in pages."""
         popped = set()
-        for stored in self._log():
+        for stored in self._log(page):
             note = stored.get("metadata", {}).get(KEY, {})
             if "popped" in note:
                 popped.add(note["popped"])
             elif "item" in note and stored["seq"] not in popped:
                 yield stored["seq"], cast(TResponseInputItem, opened(note["item"]))
 
-    def _log(self) -> Iterator[Any]:
+    def _log(self, page: int) -> Iterator[Any]:
         try:
-            yield from self._client.newest_messages(self._name, page_size=_PAGE)
+            yield from self._client.newest_messages(self._name, page_size=page)
         except ApiError as error:
             _unless_missing(error)
 

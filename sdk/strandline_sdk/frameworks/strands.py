@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 KEY = "strands"
 _PAGE = 1000
+_SOME = 100
 Record = dict[str, Any]
 Block = Mapping[str, Any]
 
@@ -136,7 +137,7 @@ class StrandlineRepository(SessionRepository):
         self._living(session_id)
         updates: dict[int, Record] = {}
         found: list[Record] = []
-        for record in self._newest(session_id):
+        for record in self._newest(session_id, _PAGE):
             if record.get("of") == agent_id and "update" in record:
                 updates.setdefault(record["update"]["message_id"], record["update"])
             elif record.get("of") == agent_id:
@@ -178,10 +179,10 @@ class StrandlineRepository(SessionRepository):
     ) -> None:
         self._client.append(session_name(session_id), message(role, parts, {KEY: sealed(record)}))
 
-    def _newest(self, session_id: str) -> Iterator[Record]:
+    def _newest(self, session_id: str, page: int = _SOME) -> Iterator[Record]:
         """What Strands has written, newest first. Raises SessionException for a session that is not there."""
         try:
-            for stored in self._client.newest_messages(session_name(session_id), page_size=_PAGE):
+            for stored in self._client.newest_messages(session_name(session_id), page_size=page):
                 record = stored.get("metadata", {}).get(KEY)
                 if record is not None:
                     yield opened(record)

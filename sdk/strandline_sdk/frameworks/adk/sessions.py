@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 
@@ -123,7 +124,8 @@ class StrandlineSessionService(BaseSessionService):
             return None
         session = _session(meta)
         session.state = dict(_about(meta)["state"])
-        for event, changes in read(client.messages(session_name(name), page_size=_PAGE)):
+        log = client.messages(session_name(name), page_size=_PAGE)
+        for event, changes in read(islice(log, meta["total_message_count"])):
             session.state |= changes
             session.events += [event] if event else []
         if session.events:
