@@ -7,6 +7,7 @@ import pytest
 
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript
+from strandline.domain.memory_types import REGISTRY
 from strandline.domain.rules import extract
 from strandline.storage.layout import User
 from tests.handlers.service import Client, Service
@@ -43,7 +44,10 @@ def test_the_services_own_types(alice: Client) -> None:
     rows = alice.get("/memory-types").result
     assert [(row["name"], row["origin"], row["valid"]) for row in rows] == [
         (name, "service", True)
-        for name in ("profile", "preferences", "entities", "events", "topics", "tools", "skills")
+        for name in (
+            *("profile", "preferences", "entities", "events", "topics", "tools", "skills"),
+            *("cases", "trajectories", "experiences"),
+        )
     ]
     assert alice.get("/memory-types/tools").result["declaration"]["enabled"] is False
 
@@ -73,7 +77,7 @@ def test_the_same_in_three_forms(alice: Client) -> None:
     as_json = json.dumps({name: value for name, value in parsed.items() if name not in ("name", "extracted")})
     for form, content in (("md", markdown), ("json", as_json)):
         assert put(alice, content, form=form, dry_run=True).result["declaration"] == parsed
-    assert len(alice.get("/memory-types").result) == 7  # nothing was stored
+    assert len(alice.get("/memory-types").result) == len(REGISTRY)  # nothing was stored
 
 
 @pytest.mark.parametrize(
@@ -213,7 +217,7 @@ def test_twenty_types_and_no_more(service: Service, alice: Client) -> None:
     assert put(alice).refusal == (409, "CONFLICT")
     assert put(alice, YAML.replace("recipes.md", "t07.md"), name="t07").status == 200
     by_hand(service, "zz", YAML.replace("recipes.md", "zz.md"))
-    assert len(alice.get("/memory-types").result) == 7 + 20
+    assert len(alice.get("/memory-types").result) == len(REGISTRY) + 20
 
 
 def test_a_type_is_deleted_and_its_memories_stay(service: Service, alice: Client, bob: Client) -> None:
@@ -224,7 +228,7 @@ def test_a_type_is_deleted_and_its_memories_stay(service: Service, alice: Client
 
     gone = alice.delete("/memory-types/recipes").result
     assert gone == {name: value for name, value in declared.items() if name != "dry_run"}
-    assert len(alice.get("/memory-types").result) == 7
+    assert len(alice.get("/memory-types").result) == len(REGISTRY)
     assert alice.get("/memory-types/recipes").refusal == (404, "NOT_FOUND")
     assert alice.delete("/memory-types/recipes").refusal == (404, "NOT_FOUND")
     alice.remember("b", "I bake bread on Sundays.")
@@ -239,7 +243,7 @@ def test_a_type_that_was_put_there_in_two_forms_is_gone_whole(service: Service, 
     by_hand(service, "recipes", YAML)
     by_hand(service, "recipes", "no json", form="json")
     alice.delete("/memory-types/recipes")
-    assert len(alice.get("/memory-types").result) == 7
+    assert len(alice.get("/memory-types").result) == len(REGISTRY)
 
 
 def test_the_services_own_types_cannot_be_deleted(alice: Client) -> None:

@@ -4,12 +4,18 @@ from typing import Any
 
 import pytest
 
-from strandline.domain.contracts import CommitRequested, ExtractRequested, MergeRequested, SessionRef
+from strandline.domain.contracts import (
+    CommitRequested,
+    ExtractRequested,
+    LearnRequested,
+    MergeRequested,
+    SessionRef,
+)
 from strandline.ports import Ambiguous
 from strandline.storage.document import Retry
 from tests.handlers.service import MAX_RECEIVES, TEMPLATE, Client, Service
 
-QUEUES = ["CommitQueue", "ExtractQueue", "MergeQueue"]
+QUEUES = ["CommitQueue", "ExtractQueue", "MergeQueue", "LearnQueue"]
 BAD_BODIES = [
     "",
     "{",
@@ -42,6 +48,7 @@ def test_an_empty_answer_is_success(service: Service, queue: str) -> None:
         "CommitQueue": CommitRequested(session=session),
         "ExtractQueue": ExtractRequested(**fields),
         "MergeQueue": MergeRequested(**fields),
+        "LearnQueue": LearnRequested(**fields),
     }
     assert service.send_batch(queue, [(bodies[queue].model_dump_json(), 1)]) == set()
 
@@ -55,6 +62,7 @@ def test_what_cannot_be_read_fails_alone(service: Service, queue: str, body: str
         "CommitQueue": CommitRequested(session=session),
         "ExtractQueue": ExtractRequested(**fields),
         "MergeQueue": MergeRequested(**fields),
+        "LearnQueue": LearnRequested(**fields),
     }[queue].model_dump_json()
     batch = [(good, 1), (body, 1), (good, 5), (body, 5)]
     assert service.send_batch(queue, batch) == {1, 3}
