@@ -33,7 +33,7 @@ CONDITIONS = {
 }
 
 
-ASKING = [{"Ref": "ExtractFunctionRole"}, {"Ref": "MergeFunctionRole"}]
+ASKING = [{"Ref": "ExtractFunctionRole"}, {"Ref": "MergeFunctionRole"}, {"Ref": "LearnFunctionRole"}]
 ROLES = {
     **dict.fromkeys(CONDITIONS, ASKING),
     "UsesBedrockEmbedder": [

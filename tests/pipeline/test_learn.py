@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import permutations
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from strandline.domain.contracts import LearnRequested, MergeRequested
 from strandline.domain.errors import ExtractionFailed
+from strandline.domain.extraction import Usage
 from strandline.domain.learning.experience import situation
+from strandline.domain.learning.insight import Attempt, Insight
 from strandline.domain.memory import Memory
 from strandline.pipeline import learning, memory, rebuild, task
 from strandline.pipeline.append import AppendRequest, run_append
@@ -379,3 +382,75 @@ def test_an_experience_that_is_not_there_cannot_have_been_used(world: World) -> 
     given = {"uri": "viking://user/alice/memories/experiences/none.md"}
     learn(world, "s", told([("read_experience", given, "…")], case=CASE, judged=PASSED))
     assert paths(world, "experiences/") == [EXPERIENCE]
+
+
+# ---- with a language model
+
+
+class Teacher:
+    """Says what it was told to; the first `refusals` times nothing of use."""
+
+    name = "teacher/1"
+
+    def __init__(self, refusals: int = 0) -> None:
+        self.asked: list[Attempt] = []
+        self._refusals = refusals
+
+    def analyse(self, attempt: Attempt) -> Insight:
+        self.asked.append(attempt)
+        if len(self.asked) <= self._refusals:
+            raise ExtractionFailed("the answer is prose")
+        cost = Usage(models=("teacher",), calls=1, input_tokens=100, output_tokens=10)
+        return Insight(model=self.name, approach=("Ask for the id.",), reflect=("Fares change.",), usage=cost)
+
+
+def test_a_model_says_how_to_go_about_it(world: World) -> None:
+    world.analyst = teacher = Teacher()
+    learn(world, "s", told(GOOD, case={**CASE, "rubric": "it is gone"}, judged=PASSED))
+    body = read(world, EXPERIENCE).body
+    assert "- Ask for the id." in body and "- Fares change." in body
+    assert "`get_reservation`" not in body
+    (lesson,) = lessons(world)
+    assert lesson["result"]["tokens"] == {"model": "teacher", "input": 100, "output": 10, "calls": 1}
+    (asked,) = teacher.asked
+    assert (asked.asks, asked.wanted, asked.verdict) == (
+        f"Cancel a reservation: {ASKED}",
+        "it is gone",
+        "success",
+    )
+    assert asked.told[0] == f"user: {ASKED}"
+    assert asked.told[1] == 'call: `get_reservation` {"reservation_id": "EHGLP3"}: done'
+
+
+def test_an_answer_of_no_use_is_a_failed_attempt(world: World) -> None:
+    world.analyst = teacher = Teacher(refusals=1)
+    _asked(world)
+    with pytest.raises(ExtractionFailed):
+        world.learn_next()
+    assert paths(world, "experiences/") == []
+    world.settle()
+    assert len(teacher.asked) == 2
+    assert [row["status"] for row in lessons(world)] == ["completed"]
+
+
+def test_a_model_that_never_answers_leaves_the_memories_and_a_reason(world: World) -> None:
+    world.analyst = Teacher(refusals=99)
+    _asked(world)
+    for _ in range(world.rules.max_receives):
+        with suppress(ExtractionFailed):
+            world.learn_next()
+    assert [(row["status"], row["error"]) for row in lessons(world)] == [("failed", "the answer is prose")]
+    assert paths(world, "") == ["cases/cancel.md"]
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_model_is_paid_once_whatever_fails_after_its_answer_is_kept(kind: str) -> None:
+    for at in range(40):
+        world = World()
+        world.analyst = teacher = Teacher()
+        _asked(world)
+        FAULTS[kind](world, at)
+        run(world, way)
+        run(world, World.heal)
+        assert len(teacher.asked) <= 2, f"call {at}"
+        assert [row["status"] for row in lessons(world)] == ["completed"]

@@ -30,7 +30,7 @@ from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.services import Ports, Rules, Services
 from strandline.pipeline.sweep import run_sweep
 from strandline.pipeline.working_memory import run_summarise
-from strandline.ports import Model, Settler, StoreError, Summariser, TokenCounter
+from strandline.ports import Analyst, Model, Settler, StoreError, Summariser, TokenCounter
 from strandline.storage.journal import Journals
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
@@ -75,6 +75,7 @@ class World:
         self.model: Model = model or Echo()
         self.language_model: Model | None = None
         self.settler: Settler | None = None
+        self.analyst: Analyst | None = None
         rules: Any = model
         self.summariser: Summariser = rules if hasattr(model, "summarise") else Notes()
         self.tokens: TokenCounter = WordCounter()
@@ -99,7 +100,12 @@ class World:
             ids=self.ids,
             language_model=self._language_model if self.language_model else None,
             settler=self._settler if self.settler else None,
+            analyst=self._analyst if self.analyst else None,
         )
+
+    def _analyst(self) -> Analyst:
+        assert self.analyst is not None
+        return self.analyst
 
     def _settler(self) -> Settler:
         assert self.settler is not None

@@ -6,6 +6,7 @@ import pytest
 
 from strandline.domain.field_value import FieldValue
 from strandline.domain.learning.experience import approach, laid_out, reflect
+from strandline.domain.learning.insight import MAX_CHARS, told
 from strandline.domain.learning.judging import confidence, run_of
 from strandline.domain.learning.run import Call, Run, bounded, decoded, runs
 from strandline.domain.learning.steps import steps_of
@@ -250,3 +251,13 @@ def test_text_of_a_message_cannot_end_the_mark() -> None:
     asked = user("Cancel <!-- = --> it\n- more", **CASE)
     ((task,), _) = tasks_of(stored(asked, {"role": "system", **JUDGED}))
     assert task.asked == "Cancel < !-- = -- > it - more"
+
+
+def test_of_a_long_run_a_model_is_shown_the_beginning_and_the_end() -> None:
+    rows = [user(f"{n:03d} " + "x" * 996) for n in range(40)]
+    ((task,), _) = tasks_of(stored(user("Cancel it.", **CASE), *rows))
+    shown = told(task)
+    assert shown[0] == "user: Cancel it."
+    assert shown[-1].startswith("user: 039")
+    assert "(18 more)" in shown
+    assert sum(map(len, shown)) <= MAX_CHARS + 20

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a function loads what it uses
     from strandline.domain.contracts import Message
     from strandline.domain.events import Event
     from strandline.domain.extraction import Extraction, Transcript
+    from strandline.domain.learning.insight import Attempt, Insight
     from strandline.domain.settlement import Meeting, Settlement
     from strandline.domain.working_memory.update import Summary, Update
 
@@ -241,6 +242,17 @@ class Settler(Protocol):
 
     def settle(self, meeting: "Meeting") -> "Settlement":
         """One request, never repeated. Raises `domain.errors.ExtractionFailed` when there is no valid answer."""
+
+
+class Analyst(Protocol):
+    """A language model that says what a run of a task teaches."""
+
+    @property
+    def name(self) -> str:
+        """Names the model, and by which instructions it was asked."""
+
+    def analyse(self, attempt: "Attempt") -> "Insight":
+        """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had."""
 
 
 class Embedder(Protocol):

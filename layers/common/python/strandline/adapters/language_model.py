@@ -1,5 +1,5 @@
-"""`ports.Model`, `Summariser` and `Settler` by a language model behind a chat endpoint: asks, waits where the endpoint
-is busy, reads the answer.
+"""`ports.Model`, `Summariser`, `Settler` and `Analyst` by a language model behind a chat endpoint: asks, waits where
+the endpoint is busy, reads the answer.
 
 An endpoint sends one request and never repeats it; repeating is done here and nowhere else, so what is counted is what
 was sent. A request is repeated only while its answer could still come before the deadline. An answer that is not what
@@ -14,11 +14,13 @@ from typing import Any, Literal, Protocol
 
 from strandline.domain.errors import AnswerCut, ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript, Usage
+from strandline.domain.language_model import analysis
 from strandline.domain.language_model.answer import Answer, read
 from strandline.domain.language_model.meeting import question, read_ends
 from strandline.domain.language_model.prompt import VERSION, Prompt, prompt
 from strandline.domain.language_model.working_memory import question as notes
 from strandline.domain.language_model.working_memory import read_update
+from strandline.domain.learning.insight import Attempt, Insight
 from strandline.domain.settlement import Meeting, Settlement
 from strandline.domain.working_memory.update import Summary, Update
 from strandline.ports import Clock, Ids
@@ -108,6 +110,17 @@ class LanguageModel:
         except ExtractionFailed as error:
             error.usage = usage
             raise
+
+    def analyse(self, attempt: Attempt) -> Insight:
+        reply, calls = self._ask(analysis.question(attempt))
+        usage = self._usage(reply, calls)
+        try:
+            self._expect_whole(reply)
+            approach, reflect = analysis.read_points(reply.answer)
+        except ExtractionFailed as error:
+            error.usage = usage
+            raise
+        return Insight(model=self.name, approach=approach, reflect=reflect, usage=usage)
 
     def settle(self, meeting: Meeting) -> Settlement:
         try:

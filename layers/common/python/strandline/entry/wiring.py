@@ -105,6 +105,7 @@ def ports(config: Settings) -> Ports:
         clock=SystemClock(),
         ids=RandomIds(),
         language_model=None if config.provider == "none" else partial(language_model, config),
+        analyst=None if config.provider == "none" else partial(language_model, config),
         settler=None if config.provider == "none" else partial(language_model, config),
         embedder=None if config.embedder == "none" else partial(embedder, config),
     )

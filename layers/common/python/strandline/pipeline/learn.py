@@ -5,7 +5,7 @@ out            `learned.json` under the archive; trajectory, experience and case
                `learn_diff.json`, MemoryChanged, the lesson's task completed
 commit point   CAS PUT per trajectory, experience and case file, then create-once PUT of the archive's learn diff
 on duplicate   the lesson is there: nothing is analysed again, and each file has absorbed it once. With the diff there
-               only what follows it is made sure of
+               only what follows it is made sure of. A model, where one is configured, is asked once for each run
 on crash       the message comes again: files that have absorbed the lesson stay, the others follow, so links end up on
                both sides. The due marker that was put before the request makes the sweep ask again
 trained on     the case as it is stored, re-read after its merge, never as the conversation put it. Where it is gone by
@@ -25,6 +25,7 @@ from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import LearnRequested
 from strandline.domain.errors import ExtractionFailed, Unavailable
 from strandline.domain.events import memories_merged
+from strandline.domain.extraction import Usage
 from strandline.domain.learning.lesson import (
     Case,
     Lesson,
@@ -34,10 +35,12 @@ from strandline.domain.learning.lesson import (
     is_reading,
     lesson,
     lesson_id,
+    spent,
 )
 from strandline.domain.learning.run import RULES
 from strandline.domain.learning.steps import inputs_of
 from strandline.domain.learning.task import Message, Task, tasks_of
+from strandline.domain.line import DERIVED
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition
@@ -54,11 +57,13 @@ from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import living_head, read_candidates
 from strandline.pipeline.library import Library
 from strandline.pipeline.marking import behind_the_files
+from strandline.pipeline.outcome import tokens
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
 
+KNOWN_CHARS = 6_000
 _EXPERIENCE = re.compile(r"(?:memories/|[\"\s/]|^)(experiences/[^\"'\s?#\\]+\.md)")
 
 
@@ -80,7 +85,7 @@ def run_learn(services: Library, request: LearnRequested, attempt: int = 1) -> N
     record = fetch(services.objects, _diff_key(request))
     if record is None:
         record = _written(services, request, head, known)
-    _ended(services, request, record)
+    _ended(services, request, record, known.usage)
 
 
 def read_learned(services: Library, life: Life, number: int) -> Candidates | None:
@@ -117,12 +122,13 @@ def _learned(services: Library, request: LearnRequested) -> Candidates:
 def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidates:
     return Candidates(
         extraction=lesson_id(life.session.incarnation, number),
-        extractor=RULES,
+        extractor=lessons[0].run.by if lessons else RULES,
         session_id=life.session.session_id,
         archive=number,
         abstract="",
         files=gathered(lessons),
         rejected=(),
+        usage=spent(lessons),
     )
 
 
@@ -137,7 +143,17 @@ def _lessons(services: Library, request: LearnRequested, tasks: Iterable[Task]) 
         path = case_path(task.name)
         stored = read_file(services, owner, path) if path in admitted else None
         if stored is not None and extraction_id(incarnation, request.archive) in stored.applied:
-            yield lesson(place, task, Case.stored(path, stored), _used(services, request, task))
+            found = lesson(place, task, Case.stored(path, stored), _used(services, request, task))
+            yield _analysed(services, owner, found)
+
+
+def _analysed(services: Library, owner: User, found: Lesson) -> Lesson:
+    """The lesson with what a language model says of the run, where one is configured. Raises ExtractionFailed."""
+    if services.analyst is None:
+        return found
+    there = read_file(services, owner, found.experience)
+    known = "\n".join(row.removesuffix(DERIVED) for row in there.body.split("\n")) if there else ""
+    return found.seen_by(services.analyst.analyse(found.attempt(known[:KNOWN_CHARS])))
 
 
 def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[str]:
@@ -227,7 +243,7 @@ def _diff_key(request: LearnRequested) -> str:
     return Life(request.session).archive_file(request.archive, "learn_diff.json")
 
 
-def _ended(services: Library, request: LearnRequested, record: bytes) -> None:
+def _ended(services: Library, request: LearnRequested, record: bytes, usage: Usage | None) -> None:
     """What follows from the diff: it is told of, and the task is completed."""
     told: Mapping[str, Any] = json.loads(record)
     operations = told["operations"]
@@ -242,5 +258,6 @@ def _ended(services: Library, request: LearnRequested, record: bytes) -> None:
         "archive": request.archive,
         "learned": told["summary"]["by_type"],
         "learn_diff_uri": f"{place}/learn_diff.json",
+        "tokens": tokens(usage),
     }
     learning.completed(services, request, result)

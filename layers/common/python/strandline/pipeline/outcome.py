@@ -58,7 +58,7 @@ def complete(services: Services, request: Request, extracted: dict[str, int], to
         "archive": request.archive,
         "memories_extracted": extracted,
         "memory_diff_uri": told.diff_uri,
-        "tokens": _tokens(told.usage),
+        "tokens": tokens(told.usage),
         "learn_task_id": told.learn_task,
     }
     with answered():
@@ -66,7 +66,8 @@ def complete(services: Services, request: Request, extracted: dict[str, int], to
     return True
 
 
-def _tokens(usage: "Usage | None") -> dict[str, Any] | None:
+def tokens(usage: "Usage | None") -> dict[str, Any] | None:
+    """What a task tells of the cost of a language model; None where none was asked."""
     if usage is None:
         return None
     spent = {"input": usage.input_tokens, "output": usage.output_tokens, "calls": usage.calls}

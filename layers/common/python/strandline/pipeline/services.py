@@ -11,6 +11,7 @@ from strandline.domain.screening import Redaction
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
 from strandline.ports import (
+    Analyst,
     Bus,
     Clock,
     Embedder,
@@ -81,7 +82,8 @@ class Ports:
     """The adapters. Each is made when it is first asked for, so a function pays for what it uses.
 
     `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts, and `settler` is
-    asked where several sessions meet on one memory. `summariser` keeps the working memories.
+    asked where several sessions meet on one memory, `analyst` what a run of a task teaches. `summariser` keeps the
+    working memories.
     """
 
     objects: Callable[[], ObjectStore]
@@ -101,6 +103,7 @@ class Ports:
     language_model: Callable[[], Model] | None = None
     settler: Callable[[], Settler] | None = None
     embedder: Callable[[], Embedder] | None = None
+    analyst: Callable[[], Analyst] | None = None
 
 
 class Services:
@@ -169,6 +172,10 @@ class Services:
     @cached_property
     def summariser(self) -> Summariser:
         return self.ports.summariser()
+
+    @cached_property
+    def analyst(self) -> Analyst | None:
+        return self.ports.analyst() if self.ports.analyst else None
 
     @cached_property
     def settler(self) -> Settler | None:

@@ -8,13 +8,15 @@ Each is an addition like those of an extraction, kept once per archive; links st
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateLink, CandidateValue
-from strandline.domain.extraction import Claim, Dropped, Proposal, Setting
+from strandline.domain.extraction import Claim, Dropped, Proposal, Setting, Usage
 from strandline.domain.field_value import FieldValue
+from strandline.domain.learning.insight import Attempt, Insight, told
 from strandline.domain.learning.judging import run_of
 from strandline.domain.learning.run import FIELD, Run
 from strandline.domain.learning.steps import Step, steps_of
@@ -63,13 +65,17 @@ def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dr
 def _proposed(task: Task) -> Proposal:
     seq = task.request.seq
     quote = task.request.text[:INPUT_CHARS]
-    told = {"task_signature": task.signature, "input": task.asked, "rubric": one_line(task.given.wanted, 500)}
+    fields = {
+        "task_signature": task.signature,
+        "input": task.asked,
+        "rubric": one_line(task.given.wanted, 500),
+    }
     said: dict[str, Any] = {"seq_from": seq, "seq_to": seq, "quote": quote}
     return Proposal(
         memory_type=CASES.name,
         fields={"name": task.name},
         claims=(Claim(text=one_line(task.request.text, INPUT_CHARS), field="evidence", **said),),
-        settings=tuple(Setting(field=name, value=text, **said) for name, text in told.items() if text),
+        settings=tuple(Setting(field=name, value=text, **said) for name, text in fields.items() if text),
     )
 
 
@@ -84,12 +90,13 @@ class Case:
     name: str
     signature: str
     input: str
+    rubric: str = ""
 
     @staticmethod
     def stored(path: str, memory: Memory) -> "Case":
         known = {value.field: str(value.value) for value in memory.values}
         signature = known.get("task_signature", memory.title)
-        return Case(path, memory.title, signature, known.get("input", signature))
+        return Case(path, memory.title, signature, known.get("input", signature), known.get("rubric", ""))
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,23 @@ class Lesson:
     case: Case
     run: Run
     used: Sequence[str] = ()
+    usage: Usage | None = None
+
+    def seen_by(self, insight: Insight) -> "Lesson":
+        """The lesson with what a model says of the run."""
+        run = replace(self.run, by=insight.model, approach=insight.approach, reflect=insight.reflect)
+        return replace(self, run=run, usage=insight.usage)
+
+    def attempt(self, known: str) -> Attempt:
+        """What a model is shown of the run; `known` is what its experience says so far."""
+        return Attempt(
+            asks=f"{self.case.signature}: {self.case.input}",
+            wanted=self.case.rubric,
+            verdict=self.run.outcome,
+            remarks=self.run.remarks,
+            told=told(self.task),
+            known=known,
+        )
 
     @property
     def trajectory(self) -> str:
@@ -148,7 +172,7 @@ class Lesson:
 
     def _trajectory(self) -> CandidateFile:
         judged = self.task.evaluation
-        told = {
+        values = {
             "outcome": self.run.outcome,
             "score": "" if judged is None or judged.score is None else f"{judged.score:g}",
             "confidence": f"{self.run.confidence:.2f}",
@@ -161,7 +185,7 @@ class Lesson:
             title=f"{self.case.name}: {self.place.session_id}",
             peer=None,
             lines=(*self._steps(), *self._evidence()),
-            values=tuple(self._value(name, text) for name, text in told.items() if text),
+            values=tuple(self._value(name, text) for name, text in values.items() if text),
             links=(*ends, *(_link(USED, path) for path in self.used[:MAX_USED])),
         )
 
@@ -229,6 +253,12 @@ def lesson(place: Place, task: Task, case: Case, used: Iterable[str]) -> Lesson:
     """What a run of a stored case teaches, by the rules."""
     steps: Sequence[Step] = steps_of(task.messages)
     return Lesson(place, task, case, run_of(task, steps), tuple(sorted(set(used))))
+
+
+def spent(lessons: Iterable[Lesson]) -> Usage | None:
+    """What all lessons have cost; None where no model was asked."""
+    costs = [each.usage for each in lessons if each.usage]
+    return reduce(Usage.plus, costs) if costs else None
 
 
 def gathered(lessons: Iterable[Lesson]) -> tuple[CandidateFile, ...]:
