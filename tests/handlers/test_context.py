@@ -93,3 +93,28 @@ def test_a_negative_budget(alice: Client, budget: int) -> None:
         "INVALID_ARGUMENT",
         {"field": "token_budget", "value": budget},
     )
+
+
+@pytest.mark.parametrize("budget", [5, 8, 12, 20, 40])
+def test_the_newest_user_message_within_a_tiny_budget(alice: Client, budget: int) -> None:  # B-D2
+    question = "Which of the two trains to Bergen is the faster one? " * 20
+    alice.append("s", "older")
+    alice.append("s", question)
+    alice.append("s", role="assistant", content="I will have a look at all the timetables of this week.")
+    result = alice.context("s", token_budget=budget).result
+    (asked,) = result["messages"]
+    assert (asked["role"], asked["seq"]) == ("user", 2)
+    assert "…" in asked["content"] and len(asked["content"]) < len(question)
+    assert result["estimatedTokens"] <= budget
+    assert alice.get("/sessions/s/messages").result[1]["content"] == question
+
+
+def test_what_is_newer_than_the_newest_user_message_goes_before_it(alice: Client) -> None:  # B-D2
+    alice.append("s", "Where is it?")
+    for n in range(40):
+        alice.append("s", role="assistant", content=f"step {n}")
+    result = alice.context("s", token_budget=30).result
+    texts = [m["content"] for m in result["messages"]]
+    assert texts[0] == "Where is it?"
+    assert texts[1:] and texts[1:] == [f"step {n}" for n in range(40)][-len(texts) + 1 :]
+    assert result["estimatedTokens"] <= 30

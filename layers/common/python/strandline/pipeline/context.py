@@ -2,27 +2,34 @@
 
 The archives from the first on that are done are there by the overview of the last of them, which is the working memory
 as of then. Every message behind them is there itself: live ones, and those of archives that are not done, or done
-behind one that is not. The budget is filled from the newest message backwards, and an object is only read when its turn
-comes. What a model is to be given before a call, so that it fits, is another question: `prompt.py`.
+behind one that is not. The budget is filled from the newest message backwards, by the same cap as in `prompt.py`: the
+newest user message goes last of all. An object is only read when its turn comes. What a model is to be given before a
+call, stage by stage, is that other question.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from strandline.domain.compaction.orphans import paired
+from strandline.domain.compaction.assembly import Ask, Room, Stored
+from strandline.domain.compaction.limits import MAX_CHARS, HistorySnip, Limits, MicroCompact, ToolResultBudget
+from strandline.domain.compaction.state import ContextState
 from strandline.domain.errors import InvalidArgument
-from strandline.domain.message import read_line
 from strandline.domain.session import Head
-from strandline.pipeline.archive import within
+from strandline.pipeline.answer_size import within_answer
 from strandline.pipeline.commit import load_head
 from strandline.pipeline.services import Services
-from strandline.pipeline.visible import backwards
+from strandline.pipeline.visible import backwards, read_visible
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
 from strandline.storage.once import fetch
 
-MESSAGE_OVERHEAD_TOKENS = 4
 DEFAULT_BUDGET = 128_000
+AS_STORED = Limits(
+    tool_result_budget=ToolResultBudget(max_chars=MAX_CHARS, group_chars=MAX_CHARS),
+    history_snip=HistorySnip(tools=()),
+    micro_compact=MicroCompact(tools=()),
+)
+"""No stage makes anything shorter: only the cap does."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Context:
     first. Tokens."""
 
     overview: str
-    messages: list[dict[str, Any]]
+    messages: Sequence[Stored]
     overview_tokens: int
     message_tokens: int
     dropped_archives: int
@@ -70,17 +77,12 @@ def _overview(services: Services, head: Head) -> str:
     return (body or b"").decode()
 
 
-def _newest(services: Services, head: Head, budget: int) -> tuple[list[dict[str, Any]], int]:
-    """As many of the newest messages as fit, oldest first, and their tokens. No tool result without its call."""
-    taken: list[dict[str, Any]] = []
-    spent = 0
-    for line in within(backwards(services.log, head)):
-        message = read_line(line)
-        cost = message["tokens"] + MESSAGE_OVERHEAD_TOKENS
-        if spent + cost > budget:
-            break
-        taken.append(message)
-        spent += cost
-    tokens = {message["seq"]: message["tokens"] for message in taken}
-    kept = [{"tokens": tokens[each["seq"]], **each} for each in paired(taken[::-1]).messages]
-    return kept, sum(message["tokens"] + MESSAGE_OVERHEAD_TOKENS for message in kept)
+def _newest(services: Services, head: Head, budget: int) -> tuple[Sequence[Stored], int]:
+    """As many of the newest messages as fit, oldest first, and their tokens. No tool result without its call; the
+    newest user message in any case, cut where it alone is too big."""
+    if not budget:
+        return (), 0
+    visible = read_visible(backwards(services.log, head), budget)
+    ask = Ask(Room(budget), AS_STORED, services.clock.now())
+    seen = within_answer(visible.messages, ask, ContextState(head.incarnation), services.tokens.count)
+    return seen.messages, seen.tokens
