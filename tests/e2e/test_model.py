@@ -47,9 +47,9 @@ def test_memories_hold_the_models_facts_and_the_rules_lines(run: LocalRun, serve
         assert task["status"] == "completed", task
         assert task["result"]["tokens"] == {
             "model": "openai:some-model",
-            "input": 100,
-            "output": 20,
-            "calls": 2,
+            "input": 200,
+            "output": 40,
+            "calls": 3,  # one was refused, one reads the archive, one keeps the working memory
         }
         content = result(client.get("/memories/profile.md"))["content"]
         assert (

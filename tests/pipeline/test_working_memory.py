@@ -386,3 +386,14 @@ def test_the_text_of_old_candidates_is_no_obstacle(world: World) -> None:
     names(world, request)
     world.settle()
     assert world.head("s").latest_done == 1
+
+
+def test_what_an_archive_reads_does_not_grow_with_the_session(world: World) -> None:
+    reader = notes(world)
+    calls = []
+    for n in range(12):
+        request = committed(world, f"one of {n}", f"two of {n}", ids=f"m{n}-")
+        calls.append(len(names(world, request)))
+        world.settle()
+    assert calls[1:] == [calls[1]] * 11
+    assert [last - first for _, first, last in reader.asked] == [1] * 12
