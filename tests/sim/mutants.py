@@ -306,8 +306,8 @@ BY_HAND: tuple[Mutant, ...] = (
         "a model is asked whatever there is",
         "pipeline.extract:run_extract",
         (
-            "candidates = read_candidates(services, life, request.archive)\n    if candidates is None:",
-            "candidates = None\n    if candidates is None:",
+            "candidates, head = read_candidates(services, life, request.archive), None\n",
+            "candidates = head = None\n",
         ),
         race="files",
     ),
