@@ -6,6 +6,7 @@ from typing import Any, Unpack, cast
 
 from strandline_sdk.connection import given, memory_path, segment, session_path
 from strandline_sdk.contexts import Contexts
+from strandline_sdk.keys import Keys
 from strandline_sdk.log import Log
 from strandline_sdk.model import (
     Archive,
@@ -37,7 +38,7 @@ from strandline_sdk.transport import Request
 ENDED = frozenset({"completed", "failed", "cancelled"})
 
 
-class Client(Log, Topics, Contexts):
+class Client(Keys, Log, Topics, Contexts):
     """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
 
     def acting_user(self) -> str:

@@ -260,3 +260,37 @@ def test_ids_of_any_script(service: Service) -> None:
     asa = with_key(service, made)
     assert asa.get(f"/admin/accounts/{quote('café 東京')}/users").result[0]["user_id"] == "Åsa #1"
     assert asa.get(f"/admin/accounts/{quote('café 東京')}/users/{quote('Åsa #1')}").result["role"] == "admin"
+
+
+def test_a_key_that_only_reads_reads_its_user_s_memories_and_nothing_else(
+    service: Service, ada: Client, mia: Client
+) -> None:
+    mia.put("/memories/experiences/refund.md", {"content": "# Refund\n\nAsk first."})
+    made = ada.post(f"{ACME}/users/mia/keys", {"reads_only": True})
+    assert made.result["role"] == "reader"
+    reader = with_key(service, made)
+    (row,) = reader.get("/memories", prefix="experiences/", view="full").result
+    assert (row["path"], "Ask first." in row["content"]) == ("experiences/refund.md", True)
+    assert reader.memory("experiences/refund.md").status == 200
+    for refused in (
+        reader.put("/memories/experiences/refund.md", {"content": "x"}),
+        reader.delete("/memories/experiences/refund.md"),
+        reader.get("/sessions"),
+        reader.append("s", "a"),
+        reader.post("/search/find", {"query": "refund"}),
+        reader.get(f"{ACME}/users"),
+        reader.post(f"{ACME}/users/mia/keys", {}),
+        reader.acting(x_strandline_user="ada").get("/memories"),
+        reader.acting(x_strandline_account="other").get("/memories"),
+    ):
+        assert refused.refusal == (403, "PERMISSION_DENIED")
+
+
+def test_a_key_that_only_reads_stays_so_whatever_its_user_becomes(
+    service: Service, ada: Client, mia: Client
+) -> None:
+    reader = with_key(service, ada.post(f"{ACME}/users/mia/keys", {"reads_only": True}))
+    ada.put(f"{ACME}/users/mia/role", {"role": "admin"})
+    service.world.clock.advance(MINUTE + 1)
+    assert reader.get(f"{ACME}/users").refusal == (403, "PERMISSION_DENIED")
+    assert [row["role"] for row in ada.get(f"{ACME}/users/mia/keys").result] == ["admin", "reader"]

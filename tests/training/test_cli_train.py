@@ -81,7 +81,7 @@ def test_misuse(transport: httpx.BaseTransport, tmp_path: Path) -> None:
         "--results",
         str(tmp_path),
     )
-    assert (elsewhere.exit_code, "send them inline" in elsewhere.output) == (2, True)
+    assert (elsewhere.exit_code, "send them inline, or a key" in elsewhere.output) == (2, True)
     assert run(transport, "train", "report", str(tmp_path)).exit_code == 1
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strandline_sdk.rollouts.model import Evaluation, Rollout
-from strandline_sdk.rollouts.policies import Policy, PolicySet
+from strandline_sdk.rollouts.policies import Policy, PolicySet, unmarked
 from strandline_sdk.training.analysis import RuleAnalyzer
-from strandline_sdk.training.experience import Experience, parse, unmarked
+from strandline_sdk.training.experience import Experience, parse
 from strandline_sdk.training.gradient import FeedbackGradient
 from strandline_sdk.training.learner import BatchLearner
 from strandline_sdk.training.optimizer import VotingOptimizer

@@ -1,17 +1,21 @@
 """The whole loop: the API in this process, the rollout service on loopback.  # B-E6 B-E7 B-E8"""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from strandline_sdk.client import Client
 from strandline_sdk.rollouts import Attempt, Outcome, RolloutService, serve
+from strandline_sdk.rollouts.server import Answer, Asked, listening
 from strandline_sdk.training.assembly import CannotResume, train
 from strandline_sdk.training.hooks import Silent
 from strandline_sdk.training.values import Finished
-from tests.handlers.service import ROOT_KEY
+from tests.handlers.service import ROOT_KEY, Service
 from tests.training import vault
 from tests.training.conftest import Runs
 
@@ -39,18 +43,13 @@ def test_accuracy_rises_over_epochs_on_held_out_cases(runs: Runs, client: Client
     assert accuracies(report) == [0.0, 0.333333, 0.666667, 1.0]
     assert [epoch["gate"]["promoted"] for epoch in report["epochs"]] == [True] * 3
     assert report["accuracy_delta"] == 1.0
-    written = client.memory("experiences/open-the-flint-vault-" + _hash(client, "flint") + ".md")["content"]
+    written = client.memory("experiences/open-the-flint-vault.md")["content"]
     assert "- word 1: say fir\n- word 2: say fig\n- word 3: say fern\n" in written
     assert (run.parent / "latest").read_text() == f"{run.name}\n"
     trained = json.loads((run / "rollouts_index.json").read_text())
     assert len(trained) == 12 * 7
     places = [run / row["path"] for row in trained if row["group"] == "epoch-2-train"]
     assert all({path.name for path in place.iterdir()} == ROLLOUT_FILES for place in places)
-
-
-def _hash(client: Client, kind: str) -> str:
-    (path,) = [m["path"] for m in client.memories("experiences/") if kind in m["path"]]
-    return path.removesuffix(".md").rpartition("-")[2]
 
 
 def test_sessions_of_training_are_committed_and_remembered_by_nobody(runs: Runs, client: Client) -> None:
@@ -239,3 +238,39 @@ def test_the_service_learns_the_same_in_whatever_order_rollouts_end(
         )
         reports.append(report)
     assert reports[0] == reports[1]
+
+
+def test_a_service_elsewhere_reads_a_snapshot_with_a_key_that_ends(
+    runs: Runs, client: Client, service: Service, tmp_path: Path
+) -> None:
+    """The snapshot is a user of its own; its key does nothing but read it, and is revoked with the run.  # B-E7"""
+    service.root.post("/admin/accounts", {"account_id": "acme", "admin_user_id": "ada"})
+    client.put_memory(
+        "experiences/open-the-amber-vault.md", "## Situation\nopen the amber vault\n\n- word 1: say aspen\n"
+    )
+    with passing_on(client) as api:
+        runs.client = Client(api, ROOT_KEY, account="acme", user="ann", transport=client.transport)
+        report, run = train(runs.setup({"epochs": 0}, policies="key", concurrency=1))
+    assert report["baseline"]["passed_count"] == 2
+    held = client.acting_for(f"snapshot-{report['start_snapshot_id']}")
+    assert [memory["path"] for memory in held.memories()] == ["experiences/open-the-amber-vault.md"]
+    assert service.world.rows("KEY") and all("snapshot-" not in str(row) for row in service.world.rows("KEY"))
+    spooled = [path.read_text() for path in (tmp_path / "spool").rglob("*.json")]
+    assert not any("sl_" in text for text in (*spooled, *(p.read_text() for p in run.rglob("*.json*"))))
+
+
+@contextmanager
+def passing_on(client: Client) -> Iterator[str]:
+    """The service in this process on a port of loopback: a rollout service reads there."""
+    assert client.transport
+
+    def respond(asked: Asked) -> Answer:
+        body = b"" if asked.body is None else json.dumps(asked.body).encode()
+        request = httpx.Request(
+            asked.method, f"http://service{asked.path}", headers=asked.headers, content=body
+        )
+        answer = client.transport.handle_request(request)  # type: ignore[union-attr]
+        return Answer(answer.status_code, json.loads(answer.read()))
+
+    with listening(respond) as server:
+        yield server.url

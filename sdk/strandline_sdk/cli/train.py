@@ -73,10 +73,11 @@ def _json_object(_: click.Context, __: click.Parameter, text: str) -> Mapping[st
 )
 @click.option(
     "--policies",
-    type=click.Choice(["token", "inline"]),
+    type=click.Choice(["token", "key", "inline"]),
     default="token",
     show_default=True,
-    help="How the rollout service gets them: read here with a token (loopback), or sent with every request.",
+    help="How the rollout service gets them: read here with a token (loopback), read from the API with a key that "
+    "reads one snapshot and ends (admin key, --account), or sent with every request.",
 )
 @click.option(
     "--commit/--no-commit", default=True, show_default=True, help="Keep training rollouts as sessions."
@@ -123,7 +124,7 @@ def _setup(client: Any, given: Mapping[str, Any]) -> Setup:
         given["concurrency"],
         resume=given["resume"],
         commit=given["commit"],
-        inline=given["policies"] == "inline",
+        policies=given["policies"],
         fresh_baseline=given["force_baseline"],
         access_token=os.environ.get(ACCESS_TOKEN),
         progress=Progress(quiet=wants_json()),

@@ -10,8 +10,11 @@ from typing import Any, cast
 
 from strandline_sdk.rollouts.model import MemoryUse, PolicyEntry, PolicySetDocument, PolicyStatus
 
+EXPERIENCES = "experiences/"
 _WORD = re.compile(r"[^\W_]+")
 _SITUATION = re.compile(r"^##\s+Situation\s*\n(.*?)(?=^##\s|\Z)", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+_MARK = re.compile(r"[ \t]*<!--.*?-->[ \t]*$", re.MULTILINE)
+_LINKS = re.compile(r"\n+## Links\n(?:- [^\n]*\n?)+\s*\Z")
 _SHORT = 2  # words of so few letters say nothing
 _FOUND = 5
 
@@ -88,6 +91,12 @@ def _policy(entry: PolicyEntry) -> Policy:
         entry.get("status", "production"),
         entry.get("metadata", {}),
     )
+
+
+def unmarked(text: str) -> str:
+    """A memory's text as its owner would have written it: without the marks behind its lines and the links at its end,
+    which the service makes, and which lead to what this user alone has."""
+    return _LINKS.sub("\n", _MARK.sub("", text).replace("\r\n", "\n"))
 
 
 def words(text: str) -> frozenset[str]:

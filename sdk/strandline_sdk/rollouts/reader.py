@@ -1,12 +1,13 @@
 """Reads the policies that a rollout is to be tried with, once a snapshot, by the token that came with the request."""
 
+from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 import httpx
 
 from strandline_sdk.rollouts.model import POLICY_TOKEN, ExecuteRequest, PolicySetDocument
-from strandline_sdk.rollouts.policies import PolicySet
+from strandline_sdk.rollouts.policies import EXPERIENCES, Policy, PolicySet, unmarked
 from strandline_sdk.rollouts.spool import Spool
 
 _SECONDS = 30.0
@@ -27,7 +28,7 @@ class PolicyReader:
             return
         found = _policies(request["policy_set"])
         if found is None:
-            found = PolicySet.read(self._ask(request["policy_set"]["metadata"].get("snapshot_url"), token))
+            found = self._ask(request["policy_set"]["metadata"].get("snapshot_url"), token)
         if found.snapshot_id != identity:
             raise ValueError(f"the policies are not those of {identity}")
         self._spool.keep_snapshot(identity, cast(dict[str, Any], found.document(content=True)))
@@ -40,18 +41,38 @@ class PolicyReader:
             raise ValueError(f"the policies of {identity} are not kept any more")
         return PolicySet.read(cast(PolicySetDocument, document))
 
-    def _ask(self, url: object, token: str | None) -> PolicySetDocument:
+    def _ask(self, url: object, token: str | None) -> PolicySet:
+        """A trainer answers with the set; Strandline's API with memories, page by page."""
         if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https"):
             raise ValueError("policy_set.metadata.snapshot_url: where the policies are to be read")
-        headers = {POLICY_TOKEN: token} if token else {}
-        try:
-            with httpx.Client(transport=self._transport, timeout=_SECONDS, trust_env=False) as http:
-                answer = http.get(url, headers=headers)
-        except httpx.RequestError as error:
-            raise ConnectionError(f"the policies could not be read ({type(error).__name__})") from error
-        if answer.status_code != 200:
-            raise ValueError(f"the policies could not be read (HTTP status {answer.status_code})")
-        return cast(PolicySetDocument, answer.json()["policy_set"])
+        headers = {POLICY_TOKEN: token, "X-API-Key": token} if token else {}
+        with httpx.Client(
+            transport=self._transport, timeout=_SECONDS, headers=headers, trust_env=False
+        ) as http:
+            document = _got(http, url)
+            if "policy_set" in document:
+                return PolicySet.read(document["policy_set"])
+            rows = list(document["result"])
+            while cursor := document.get("next_cursor"):
+                document = _got(http, str(httpx.URL(url).copy_merge_params({"cursor": cursor})))
+                rows += document["result"]
+        return PolicySet.of("", map(_remembered, rows))
+
+
+def _got(http: httpx.Client, url: str) -> dict[str, Any]:
+    try:
+        answer = http.get(url)
+    except httpx.RequestError as error:
+        raise ConnectionError(f"the policies could not be read ({type(error).__name__})") from error
+    if answer.status_code != 200:
+        raise ValueError(f"the policies could not be read (HTTP status {answer.status_code})")
+    return cast(dict[str, Any], answer.json())
+
+
+def _remembered(row: Mapping[str, Any]) -> Policy:
+    """An experience as the API has it."""
+    name = row["path"].removeprefix(EXPERIENCES).removesuffix(".md")
+    return Policy(name, row["uri"], unmarked(row["content"]), row.get("version", 1))
 
 
 def _policies(document: PolicySetDocument) -> PolicySet | None:

@@ -13,7 +13,7 @@ from strandline_sdk.client import Client
 from strandline_sdk.rollouts.client import Patience, RolloutClient
 from strandline_sdk.rollouts.clock import HaltingClock
 from strandline_sdk.rollouts.scrub import Scrubber
-from strandline_sdk.training.access import opened
+from strandline_sdk.training.access import Access, opened
 from strandline_sdk.training.cases import ServiceCases
 from strandline_sdk.training.evaluation import OwnEvaluation
 from strandline_sdk.training.executors import RemoteExecutor
@@ -21,6 +21,7 @@ from strandline_sdk.training.hooks import Silent
 from strandline_sdk.training.learner import BatchLearner
 from strandline_sdk.training.progress import Progress
 from strandline_sdk.training.protocols import Hooks, Learner, Recorder
+from strandline_sdk.training.published import PublishedAccess
 from strandline_sdk.training.recorder import SessionRecorder
 from strandline_sdk.training.results import Results, RunDirectory
 from strandline_sdk.training.service_learner import ServiceLearner
@@ -34,8 +35,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True)
 class Setup:
-    """A run over a rollout service at `url`. `inline`: policies are sent with every request, instead of a token that
-    opens them. `access_token`: what the service asks of its callers."""
+    """A run over a rollout service at `url`. `policies`: how it gets them: by a "token" here, by a "key" of the API, or
+    "inline". `access_token`: what the service asks of its callers."""
 
     options: TrainOptions
     url: str
@@ -44,7 +45,7 @@ class Setup:
     concurrency: int = 8
     resume: bool = False
     commit: bool = True
-    inline: bool = False
+    policies: str = "token"
     fresh_baseline: bool = False
     access_token: str | None = field(default=None, repr=False)
     progress: Progress = field(default_factory=lambda: Progress(quiet=True))
@@ -71,7 +72,7 @@ def _parts(setup: Setup, directory: RunDirectory) -> Iterator[Parts]:
         service = stack.enter_context(
             RolloutClient(setup.url, setup.access_token, patience=setup.patience, clock=clock)
         )
-        access = None if setup.inline else stack.enter_context(opened(directory.scrubber))
+        access = _access(setup, directory, stack)
         health = service.health()
         learner, recorder = _learning(setup, run)
         stage = Stage(
@@ -96,6 +97,17 @@ def _parts(setup: Setup, directory: RunDirectory) -> Iterator[Parts]:
         )
 
 
+def _access(setup: Setup, directory: RunDirectory, stack: ExitStack) -> Access | None:
+    """What lets the rollout service read policies; None: they are sent."""
+    if setup.policies == "token":
+        return stack.enter_context(opened(directory.scrubber))
+    if setup.policies == "inline":
+        return None
+    published = PublishedAccess(setup.client, str(setup.client.account), directory.scrubber)
+    stack.callback(published.close)
+    return published
+
+
 def _learning(setup: Setup, run: str) -> tuple[Learner, Recorder | None]:
     """Who learns, and who records."""
     if setup.options.learn == "service":
@@ -107,8 +119,7 @@ def _learning(setup: Setup, run: str) -> tuple[Learner, Recorder | None]:
 
 def _directory(setup: Setup) -> RunDirectory:
     """The directory of a new run, or of the newest one, to be resumed. Raises CannotResume."""
-    if not setup.inline and urlsplit(setup.url).hostname not in _LOOPBACK:
-        raise ValueError("a rollout service elsewhere cannot read policies on this machine: send them inline")
+    _checked(setup)
     scrubber = Scrubber([setup.client.key, setup.access_token])
     results = Results(setup.results, setup.options.dataset)
     latest = results.latest() if setup.resume else None
@@ -119,6 +130,15 @@ def _directory(setup: Setup) -> RunDirectory:
     directory = RunDirectory(path, scrubber)
     directory.event("run_named", run=f"{path.name.rpartition('_')[2]}-{secrets.token_hex(3)}")
     return directory
+
+
+def _checked(setup: Setup) -> None:
+    if setup.policies == "token" and urlsplit(setup.url).hostname not in _LOOPBACK:
+        raise ValueError(
+            "a rollout service elsewhere cannot read policies on this machine: send them inline, or a key"
+        )
+    if setup.policies == "key" and not setup.client.account:
+        raise ValueError("name the account whose administrator you are: its snapshots get users and keys")
 
 
 def _resumable(path: Path, options: TrainOptions) -> None:

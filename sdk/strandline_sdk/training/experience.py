@@ -3,11 +3,10 @@
 import re
 from dataclasses import dataclass, replace
 
+from strandline_sdk.rollouts.policies import unmarked
 from strandline_sdk.training.values import Point
 
 MOST_POINTS = 8
-_MARK = re.compile(r"[ \t]*<!--.*?-->[ \t]*$", re.MULTILINE)
-_LINKS = re.compile(r"\n+## Links\n(?:- [^\n]*\n?)+\s*\Z")
 _SECTION = re.compile(r"^##[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"^[-*][ \t]+(.+)$", re.MULTILINE)
 _SLOT = re.compile(r"([^:\n]{1,60}):[ \t]+(.+)")
@@ -57,12 +56,6 @@ def parse(name: str, text: str) -> Experience:
 
 
 _KNOWN = ("situation", "approach", "reflect")
-
-
-def unmarked(text: str) -> str:
-    """A memory's text as its owner would have written it: without the marks behind its lines and the links at its end,
-    which the service makes, and which lead to what this user alone has."""
-    return _LINKS.sub("\n", _MARK.sub("", text).replace("\r\n", "\n"))
 
 
 def point(line: str) -> Point:

@@ -7,6 +7,7 @@ Confidence: 0.5, + 0.3 where a verifier has said what was wrong or right, + 0.1 
 an end. It is a weight for votes, no probability.
 """
 
+import re
 from collections.abc import Iterator
 
 from strandline_sdk.rollouts.model import Case, Evaluation
@@ -14,6 +15,8 @@ from strandline_sdk.rollouts.policies import PolicySet
 from strandline_sdk.training.experience import parse
 from strandline_sdk.training.values import Gradient, Point, Trajectory, slug
 
+_WORDS = re.compile(r"\w+")
+_LONGEST_NAME = 80
 _MOST_STEPS = 12
 _POINT_CHARS = 400
 
@@ -38,8 +41,9 @@ class FeedbackGradient:
 
 
 def experience_name(case: Case) -> str:
-    """Cases of one kind share an experience."""
-    return slug(case["task_signature"])
+    """Cases of one kind share an experience; the service's own learning calls it by the same words."""
+    words = "-".join(_WORDS.findall(case["task_signature"].lower()))
+    return words if 0 < len(words) <= _LONGEST_NAME else slug(case["task_signature"])
 
 
 def situation_of(case: Case) -> str:

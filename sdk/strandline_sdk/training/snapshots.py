@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from strandline_sdk.client import Client
 from strandline_sdk.errors import ApiError
 from strandline_sdk.model import Memory
-from strandline_sdk.rollouts.policies import Policy, PolicySet
-from strandline_sdk.training.experience import unmarked
+from strandline_sdk.rollouts.policies import EXPERIENCES, Policy, PolicySet, unmarked
 
-PREFIX = "experiences/"
+PREFIX = EXPERIENCES
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,7 @@ COMMANDS: Sequence[Sequence[str]] = [
 ]
 
 
-COMMAND_NAMES = {"import", "rebuild", "scrub", "train", *(command[0] for command in COMMANDS)}
+COMMAND_NAMES = {"bench", "import", "rebuild", "scrub", "train", *(command[0] for command in COMMANDS)}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -266,7 +266,17 @@ def test_a_busy_service_is_asked_again(service: FakeService) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("import",), ("watch",), ("tasks", "ls"), ("sessions",), ("commit",)]
+    "command",
+    [
+        (),
+        ("import",),
+        ("watch",),
+        ("tasks", "ls"),
+        ("sessions",),
+        ("commit",),
+        ("train",),
+        ("bench", "locomo"),
+    ],
 )
 def test_help_needs_no_key_and_fits_a_terminal(service: FakeService, command: Sequence[str]) -> None:
     result = run(service, *command, "--help", key=None)

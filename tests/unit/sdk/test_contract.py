@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "newest_messages": lambda c: list(c.newest_messages("a", page_size=2)),
     "commit": lambda c: c.commit("a", keep_recent_count=2),
     "context": lambda c: c.context("a", token_budget=100),
+    "build_context": lambda c: c.build_context("a", query="x"),
     "used": lambda c: c.used("a", ["viking://x"], skill="s"),
     "archives": lambda c: c.archives("a"),
     "archive": lambda c: c.archive("a", "archive_001"),
@@ -72,6 +73,9 @@ CALLS: dict[str, Callable[[Client], object]] = {
     ),
     "journal": lambda c: list(c.journal(after="1")),
     "health": lambda c: c.health(),
+    "register_user": lambda c: c.register_user("acme", "mia", role="user"),
+    "add_key": lambda c: c.add_key("acme", "mia", expires_at="2027-01-01T00:00:00Z", reads_only=True),
+    "remove_user": lambda c: c.remove_user("acme", "mia"),
 }  # fmt: skip
 
 

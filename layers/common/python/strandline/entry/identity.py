@@ -18,6 +18,7 @@ from strandline.entry.settings import settings
 from strandline.storage.keys import KeyOwner, Keys, hash_key
 from strandline.storage.layout import User
 
+MEMORIES = "/api/v1/memories"
 ROOT = KeyOwner("default", "default", "root")
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 _PEER: TypeAdapter[str] = TypeAdapter(PeerId)
@@ -29,6 +30,8 @@ Event = Mapping[str, Any]
 def identify(event: Event) -> User:
     """The account and user a request acts as. Raises Unauthenticated, PermissionDenied, InvalidArgument."""
     owner = caller(event)
+    if owner.role == "reader":
+        return _reader(event, owner)
     account = named(event, "account")
     user = named(event, "user")
     if owner.role == "user":
@@ -38,6 +41,20 @@ def identify(event: Event) -> User:
     if account not in (None, owner.account_id) and user is None:
         raise InvalidArgument("name the user too: header X-Strandline-User")
     return User(account or owner.account_id, user or owner.user_id)
+
+
+def _reader(event: Event, owner: KeyOwner) -> User:
+    """Raises PermissionDenied for everything but reading memories, as nobody but the key's own user."""
+    path = str(event.get("rawPath", ""))
+    method = event["requestContext"]["http"]["method"]
+    if method != "GET" or not (path == MEMORIES or path.startswith(f"{MEMORIES}/")):
+        raise PermissionDenied("this key reads memories, and does nothing else")
+    if named(event, "account") not in (None, owner.account_id) or named(event, "user") not in (
+        None,
+        owner.user_id,
+    ):
+        raise PermissionDenied("this key reads the memories of its own user")
+    return User(owner.account_id, owner.user_id)
 
 
 def administer(event: Event, account_id: str) -> None:

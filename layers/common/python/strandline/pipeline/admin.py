@@ -102,10 +102,13 @@ def keys(services: Services, whose: User) -> Sequence[Item]:
         return list(services.keys.of(whose))
 
 
-def add_key(services: Services, whose: User, expires: datetime | None) -> NewKey:
-    """One more key for a registered user, with the user's role. Raises NotFound, Conflict while it is being erased."""
+def add_key(services: Services, whose: User, expires: datetime | None, *, reads_only: bool = False) -> NewKey:
+    """One more key for a registered user, with the user's role, or one that only reads its memories. Raises NotFound,
+    Conflict while it is being erased."""
     refuse_closed(services, whose)
-    role = user(services, whose)["role"]
+    role: Role = user(services, whose)["role"]
+    if reads_only:
+        role = "reader"
     with answered():
         return _key(services, whose, role, expires)
 

@@ -25,7 +25,8 @@ from strandline.storage.pages import whole
 
 KEY_ID_CHARS = 16
 
-Role = Literal["user", "admin", "root"]
+Role = Literal["user", "reader", "admin", "root"]
+"""A reader's key reads its own user's memories, and does nothing else."""
 Named = Annotated[str, Field(min_length=1)]
 
 
@@ -101,8 +102,10 @@ class Keys:
             self.revoke(owner, item["sk"])
 
     def change_role(self, owner: User, role: Role) -> None:
-        """Gives all keys of the user this role. Repeating finishes what was begun."""
+        """Gives all keys of the user this role, but for those that only read. Repeating finishes what was begun."""
         for item in self.of(owner):
+            if item["role"] == "reader":
+                continue
             with suppress(ConditionFailed):  # revoked meanwhile: it must not come back
                 same = {"account_id": owner.account_id}
                 self._items.update(f"KEY#{item['key_hash']}", "KEY", {"role": role}, when=same)

@@ -50,9 +50,12 @@ class ChangeRole(BaseModel):
 
 
 class AddKey(BaseModel):
+    """A key with `reads_only` reads the user's memories, and does nothing else, whatever the user's role is."""
+
     model_config = ConfigDict(extra="ignore")
 
     expires_at: Moment | None = None
+    reads_only: bool = False
 
 
 class ChangeSettings(BaseModel):
@@ -188,7 +191,8 @@ def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer
     expires = body.expires_at if body else None
     if expires is not None and stamp(expires) <= stamp(services().clock.now()):
         raise InvalidArgument("expires_at: is not in the future")
-    made = admin.add_key(services(), _named(account_id, user_id), expires)
+    reads_only = bool(body and body.reads_only)
+    made = admin.add_key(services(), _named(account_id, user_id), expires, reads_only=reads_only)
     return _answer_once(_new_key(made) | _key(made.listed))
 
 
