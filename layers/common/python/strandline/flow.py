@@ -138,7 +138,7 @@ STAGES = (
         ),
         use_case=None,
         consumes=None,
-        emits=("CommitRequested", "ExtractRequested", "LearnRequested"),
+        emits=("CommitRequested", "ExtractRequested", "SummariseRequested", "LearnRequested"),
         commit_point="none: reads, and the use cases above",
         events=("MemoryChanged",),
     ),

@@ -21,6 +21,7 @@ from strandline.domain.contracts import CommitRequested
 from strandline.domain.errors import ContextBlocked, StrandlineError
 from strandline.domain.session import CANCELLED, Archive, Head, Skip
 from strandline.domain.times import parse, stamp
+from strandline.pipeline.breaker import nothing_to_do
 from strandline.pipeline.commit import plan_through
 from strandline.pipeline.library import Library
 from strandline.pipeline.services import Services
@@ -93,13 +94,16 @@ def _by_commit(services: Library, head: Head, last: int, rest: tuple[str, int, i
 
 
 def start(services: Services, head: Head, sought: Sought) -> None:
-    """Sets going what the state says is under way. What fails here is made up for when the compaction counts as
-    lost."""
-    with suppress(StoreError, StrandlineError):
+    """Sets going what the state says is under way. Where that fails it is under way no more, and the next call asks
+    again; should even that not be written down, when it counts as lost."""
+    try:
         if sought.how == "commit":
             _send(services, head, sought)
         elif sought.how == "retry" and sought.archive is not None:
             revive(services, ref(head), sought.archive.number)
+    except (StoreError, StrandlineError):
+        drop(services, head, sought)
+        nothing_to_do(services, ref(head), sought.compaction.task_id)
 
 
 def _send(services: Services, head: Head, sought: Sought) -> None:
