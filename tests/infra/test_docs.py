@@ -116,3 +116,10 @@ def test_every_guarantee_is_shown_by_a_test() -> None:
     rows = [row for row in promised.splitlines() if row.startswith("| ") and "shown by" not in row]
     assert len(rows) > 20
     assert [row for row in rows if not _SHOWN.search(row)] == []
+
+
+def test_no_finding_is_passed_over() -> None:
+    rows = re.findall(r"^\| ((?:[RSX]\d+(?:, )?)+) \|", said("docs/FINDINGS.md"), re.MULTILINE)
+    told = {finding for row in rows for finding in row.split(", ")}
+    known = {f"{kind}{n}" for kind, last in (("R", 23), ("S", 19), ("X", 32)) for n in range(1, last + 1)}
+    assert told == known
