@@ -268,6 +268,14 @@ def test_asked_for_by_two_it_is_made_once(world: World) -> None:
     assert reader.asked == [(0, 1, 10), (10, 11, 19)]
 
 
+def test_a_request_that_comes_again_is_not_paid_again(world: World) -> None:
+    reader = notes(world)
+    world.append("s", "a", "b", ids="m")
+    for _ in range(2):
+        assert run_summarise(world.services(), SummariseRequested(session=whose(world), through=2)) == 2
+    assert reader.asked == [(0, 1, 2)]
+
+
 def test_the_archives_before_it_come_first(world: World) -> None:
     reader = notes(world)
     committed(world, "a", ids="n")

@@ -173,6 +173,8 @@ class _Keeper:
         end = safe_end(live)
         if end <= version.through:
             return version.through
+        if self._versions.read(self._life.working_memory(end)) is not None:
+            return end
         fresh = [message for message in live if message["seq"] <= end]
         return self._advance(version, fresh, self._life.working_memory(end)).through
 
