@@ -1,6 +1,7 @@
 """A rollout service over HTTP on loopback: shapes, repeats, restarts, and what never gets into its spool."""
 
 import json
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -172,6 +173,21 @@ def test_an_end_and_its_beginning_after_a_kill_between_the_two(tmp_path: Path) -
     assert again.counts() == {"running": 0, "completed": 1, "failed": 0}
     assert again.accept("rollout_exec_1", {}) is False
     assert list(tmp_path.glob("*/.*")) == []
+
+
+def test_what_ended_long_ago_is_forgotten_and_what_is_needed_stays(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    waits = {"case_name": "c", "request": {"execution_context": {"policy_snapshot_id": "snap_1"}}}
+    spool.accept("rollout_exec_1", waits)
+    for name in ("rollout_exec_2", "rollout_exec_3"):
+        spool.end(name, "completed", {"case_name": "c"})
+    for name in ("snap_1", "snap_2"):
+        spool.keep_snapshot(name, {})
+    for old in ("running/rollout_exec_1", "completed/rollout_exec_2", "snapshots/snap_1", "snapshots/snap_2"):
+        os.utime(tmp_path / f"{old}.json", (1000, 1000))
+    spool.forget(before=2000)
+    assert [spool.find(f"rollout_exec_{n}") is not None for n in (1, 2, 3)] == [True, False, True]
+    assert [spool.snapshot(name) is not None for name in ("snap_1", "snap_2")] == [True, False]
 
 
 def test_policies_by_reference_are_read_once_with_the_token_which_is_kept_nowhere(

@@ -31,6 +31,7 @@ from strandline_sdk.rollouts.scrub import Scrubber
 from strandline_sdk.rollouts.spool import Spool
 
 LONGEST_QUEUE = 1_000
+KEPT_SECONDS = 7 * 86_400
 _ERROR_CHARS = 500
 
 
@@ -84,7 +85,8 @@ class RolloutService:
         self._scrubber = Scrubber()
 
     def start(self) -> None:
-        """Begins to work: first on what a former process has left."""
+        """Begins to work: first on what a former process has left. What ended a week ago is forgotten."""
+        self._spool.forget(self._clock.now().timestamp() - KEPT_SECONDS)
         for identity, _ in self._spool.unfinished():
             self._waiting.put(identity)
         for n in range(self._concurrency):

@@ -66,6 +66,16 @@ class Spool:
                 found.append((path.stem, json.loads(path.read_text("utf-8"))))
         yield from sorted(found, key=lambda each: (each[1].get("created_at", ""), each[0]))
 
+    def forget(self, before: float) -> None:
+        """Removes what has ended, and policies that were read, before that time (seconds of the epoch)."""
+        needed = {
+            record["request"]["execution_context"]["policy_snapshot_id"] for _, record in self.unfinished()
+        }
+        for state in (*ENDS, "snapshots"):
+            for path in (self._root / state).glob("*.json"):
+                if path.stat().st_mtime < before and path.stem not in needed:
+                    path.unlink()
+
     def counts(self) -> Counts:
         """How many executions there are in each state."""
         return cast(Counts, {s: sum(1 for _ in (self._root / s).glob("*.json")) for s in STATES})
