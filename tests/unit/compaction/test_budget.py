@@ -24,7 +24,9 @@ def test_a_result_of_just_the_limit_is_whole_and_one_more_is_a_preview() -> None
 def test_a_preview_says_in_its_part_what_it_is() -> None:
     talk = Talk()
     seq = talk.use("b" * 60_000)
-    part = talk.context().messages[1]["parts"][0]
+    message = talk.context().messages[1]
+    (part,) = message["parts"]
+    assert message["tokens"] == 1 + len(part["tool_output"].split())
     shown = int(part["tool_output"].split("\n[")[1].split()[0])
     assert part["tool_output"] == "b" * shown + "\n" + part["tool_output"].split("\n")[1]
     assert part["tool_output_truncated"] is True
@@ -157,6 +159,30 @@ def test_what_could_not_be_read_before_is_judged_when_it_is() -> None:
     assert not unread.context().reduced
     read = Talk(talk.messages, unread.state).context()
     assert output_of(read, old).startswith("aaa") and len(output_of(read, old)) <= 2_000
+
+
+def test_what_was_read_once_and_is_not_now_stays_judged() -> None:
+    talk = Talk()
+    whole = talk.use("a" * 40_000)
+    talk.say("user", "Hello.")
+    talk.context()
+    talk.say("user", "Hello?")
+    part = Talk(talk.messages[2:], talk.state)
+    part.context()
+    again = Talk(talk.messages, part.state).context({"tool_result_budget": {"max_chars": 3_000}})
+    assert output_of(again, whole) == "a" * 40_000
+
+
+def test_of_what_was_read_with_a_gap_only_the_end_has_been_judged() -> None:
+    """The newest user message may be read alone, with nothing of what came after it."""
+    talk = Talk()
+    talk.say("user", "Go on.")
+    old = talk.use("a" * 60_000)
+    talk.use("b")
+    gap = Talk([talk.messages[0], *talk.messages[3:]])
+    gap.context()
+    assert (gap.state.sent_from, gap.state.sent_through) == (4, 5)
+    assert len(output_of(Talk(talk.messages, gap.state).context(), old)) <= 2_000
 
 
 def test_a_tool_message_is_a_result_too() -> None:

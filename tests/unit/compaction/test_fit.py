@@ -2,9 +2,11 @@
 
 import pytest
 
+from strandline.domain.compaction.assemble import assemble
 from strandline.domain.compaction.assembly import Assembled, Left
 from strandline.domain.compaction.orphans import LEFT_OUT
-from tests.unit.compaction.talk import Talk, actions, call, output_of, result
+from strandline.domain.compaction.state import ContextState
+from tests.unit.compaction.talk import Talk, actions, call, output_of, result, words
 
 
 def seqs(made: Assembled) -> list[int]:
@@ -226,6 +228,25 @@ def test_older_work_is_dropped_before_a_result_is_cut_and_older_results_are_not_
     talk.use("word " * 500, tool="Deploy")
     made = talk.context(window=700)
     assert seqs(made) == [3, 4, 5] and not made.reduced
+
+
+def test_what_is_not_shown_is_not_among_the_decisions() -> None:
+    talk = Talk()
+    talk.use("word " * 15_000, tool="Deploy")
+    ten_each(talk, "user")
+    made = talk.context(window=20)
+    assert seqs(made) == [3] and not made.reduced
+    assert list(talk.state.decisions) == [(2, 0)]
+
+
+def test_a_covered_user_message_that_is_shown_first_is_never_left_out() -> None:
+    talk = Talk()
+    ten_each(talk, "user", "assistant", "assistant")
+    state = ContextState("life", generation=1, covered_through=2)
+    made = assemble([talk.messages[0], talk.messages[2]], talk.ask(window=19), state, words)
+    assert (seqs(made), made.left) == ([1], [Left(3, 3, "over_budget")])
+    made = assemble([talk.messages[0], talk.messages[2]], talk.ask(window=4), state, words)
+    assert (seqs(made), made.left) == ([], [Left(3, 3, "over_budget")])
 
 
 def test_a_user_message_that_brings_a_result_stays_when_the_call_goes() -> None:

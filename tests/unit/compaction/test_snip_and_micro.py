@@ -2,9 +2,10 @@
 
 import pytest
 
+from strandline.domain.compaction.assemble import assemble
 from strandline.domain.compaction.limits import TOOLS
 from strandline.domain.compaction.replacement import CLEARED, SNIPPED
-from tests.unit.compaction.talk import Talk, actions, call, output_of, result
+from tests.unit.compaction.talk import Talk, actions, call, output_of, result, words
 
 HUGE = {"tool_result_budget": {"max_chars": 200_000, "group_chars": 1_000_000}}
 
@@ -127,6 +128,22 @@ def test_after_that_it_counts_from_five_again() -> None:
     assert len(talk.context().reduced) == 16
     talk.use("out")
     assert len(talk.context().reduced) == 32
+
+
+def test_what_grows_by_being_cleared_may_make_others_go_at_once() -> None:
+    """What stands for "out", one token, has five: with 64 more it is too much. The next call finds nothing to do."""
+    talk = Talk()
+    for _ in range(6):
+        talk.use("word " * 100, tool="Deploy")
+    for _ in range(21):
+        talk.use("out")
+    full = talk.ask({"micro_compact": {"trigger_count": 1_000}}, window=1_000_000)
+    tokens = assemble(talk.messages, full, talk.state, words).estimate.tokens
+    effective = next(n for n in range(tokens, 2 * tokens) if n * 85 // 100 == tokens)
+    limits = {"history_snip": {"tools": ["Deploy"]}}
+    made = talk.context(limits, window=effective)
+    assert actions(made)["m2"] == "snipped" and len(made.reduced) == 17
+    assert talk.context(limits, window=effective) == made
 
 
 def test_other_tools_do_not_count() -> None:

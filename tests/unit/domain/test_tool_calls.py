@@ -71,6 +71,7 @@ def unnamed(script: str) -> list[dict[str, Any]]:
         (". > t .", 2, 1),
         (". >> < t .", 3, 1),  # two calls, two results
         (". >> < t t .", 4, 4),  # a third has no call to be parted from
+        ("> > < .", 1, 1),
         ("> > < t .", 3, 0),  # the newest first; the other is what is left
         (". > < > t .", 3, 3),
         (". t . .", 2, 2),

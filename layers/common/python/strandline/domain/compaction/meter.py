@@ -51,9 +51,8 @@ def meter(view: View, ask: Ask, state: ContextState, marks: Thresholds | None) -
     if baseline is None:
         return Meter(ask.beside, marks)
     if marks is not None and view.tokens + ask.beside > marks.effective:
-        baseline = replace(
-            baseline, generation=NEVER
-        )  # not all can have been in that call, nor will be in the next
+        # not all can have been in that call, nor will it be in the next
+        baseline = replace(baseline, generation=NEVER)
     seen = _seen(view, baseline)
     if ask.usage is None or baseline.generation != state.generation:
         return Meter(ask.beside, marks, baseline, seen=seen)
