@@ -19,7 +19,7 @@ def main() -> None:
             run = Run(script, Inside(patch, World()))
             for number in range(len(script.steps)):
                 run.step(number)
-        seen = iter(run.seen)
+        seen = iter(run.expectable)
         steps = [{**step, "expect": next(seen)} if step["do"] == "context" else step for step in script.steps]
         path = CASES / f"{name}.json"
         known = json.loads(path.read_text())

@@ -1,6 +1,8 @@
 """The service in this process, with the fakes or with moto behind it."""
 
 import json
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ from strandline.entry.wiring import RuleModel
 from tests.handlers.service import Client, Service
 from tests.pipeline.models import Refusing
 from tests.pipeline.world import World
+from tests.replay.script import Run, Script
 
+Restarts = Callable[[int], bool]
 TOKENS = TiktokenCounter("cl100k_base")
 
 
@@ -40,3 +44,20 @@ class Inside:
 
     def restart(self) -> None:
         self._service.cold()
+
+
+def played(script: Script, driver: Inside, restarts: Restarts = lambda _: False) -> Run:
+    """The script, run to its end, with a restart before the steps that `restarts` says."""
+    run = Run(script, driver)
+    for number in range(len(script.steps)):
+        if restarts(number):
+            driver.restart()
+        run.step(number)
+    return run
+
+
+@cache
+def on_the_fakes(name: str) -> Run:
+    """The script, run on the fakes without a restart."""
+    with pytest.MonkeyPatch.context() as patch:
+        return played(Script.load(name), Inside(patch, World()))

@@ -9,7 +9,8 @@ runs.
 
 In what is expected a message is a line: its seq, its role, a hash of all of it and how its text reads; a long text is
 its length, its hash, its beginning and its end. What a run calls by names of its own (its tasks), and when it happened,
-is left out.
+is left out; and so is, in what is expected but not in what two runs have in common, how the summary reads and how many
+tokens there are with it.
 """
 
 import hashlib
@@ -47,17 +48,16 @@ class Driver(Protocol):
 
 @dataclass(frozen=True)
 class Script:
-    """A conversation. `compares_summaries`: whether they are the same wherever it runs (they are not a model's)."""
+    """A conversation."""
 
     name: str
     why: str
     steps: Sequence[Step]
-    compares_summaries: bool = True
 
     @classmethod
     def load(cls, name: str) -> "Script":
         given = json.loads((CASES / f"{name}.json").read_text())
-        return cls(name, given["why"], given["steps"], given.get("compares_summaries", True))
+        return cls(name, given["why"], given["steps"])
 
     @property
     def expected(self) -> list[Any]:
@@ -66,13 +66,17 @@ class Script:
 
 
 class Run:
-    """A script on its way through a service. `seen`: its contexts so far, as they are recorded."""
+    """A script on its way through a service. `seen`: its contexts so far; `expectable`: what is expected of them."""
 
     def __init__(self, script: Script, driver: Driver) -> None:
         self._script, self._driver = script, driver
         self._session = f"replay-{script.name}"
         self._tasks: list[str] = []
         self.seen: list[Any] = []
+
+    @property
+    def expectable(self) -> list[Any]:
+        return list(map(_expectable, self.seen))
 
     def step(self, number: int) -> None:
         step = self._script.steps[number]
@@ -101,7 +105,7 @@ class Run:
 
     def _context(self, body: Any) -> None:
         given = self._driver.request("POST", f"/sessions/{self._session}/context", {"memory": None, **body})
-        self.seen.append(recorded(given, summaries=self._script.compares_summaries))
+        self.seen.append(_recorded(given))
 
 
 def unfolded(value: Any) -> Any:
@@ -116,12 +120,16 @@ def unfolded(value: Any) -> Any:
     return [unfolded(each) for each in value] if isinstance(value, list) else value
 
 
-def recorded(answer: Any, *, summaries: bool = True) -> Any:
-    """An answer as it is recorded."""
-    if not summaries and answer["summary"]:
-        answer = {**answer, "summary": {"covered_through_seq": answer["summary"]["covered_through_seq"]}}
-        answer = {**answer, "tokens": {"effective_window": answer["tokens"]["effective_window"]}}
+def _recorded(answer: Any) -> Any:
     return {**_short(answer), "messages": [_line(message) for message in answer["messages"]]}
+
+
+def _expectable(seen: Any) -> Any:
+    summary, tokens = seen["summary"], seen["tokens"]
+    if not summary:
+        return seen
+    room = {name: tokens[name] for name in ("effective_window", "warning", "auto", "blocking")}
+    return {**seen, "summary": {"covered_through_seq": summary["covered_through_seq"]}, "tokens": room}
 
 
 def _line(message: Any) -> str:
