@@ -1,5 +1,6 @@
 """Experiences over HTTP and MCP: found by the request, read where they fit, and what became of those who read them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -38,6 +39,8 @@ def taught(alice: Client) -> Client:
         alice, "one", "Please cancel my reservation.", passed=True, task_signature="Cancel a reservation"
     )
     assert (lesson["task_type"], lesson["status"]) == ("session_learn", "completed")
+    diff = json.loads(alice.get("/content/read", uri=lesson["result"]["learn_diff_uri"]).result)
+    assert diff["summary"]["by_type"] == lesson["result"]["learned"]
     judged(alice, "two", "I want to book a flight to Oslo.", passed=False, task_signature="Book a flight")
     return alice
 
@@ -55,6 +58,19 @@ def test_a_search_shows_situations_and_where_to_read_on(taught: Client) -> None:
             {"name": "Cancel a reservation", "uri": CANCEL, "situation": "Please cancel my reservation."}
         ],
     }
+
+
+def test_one_that_somebody_wrote_is_found_too(taught: Client) -> None:
+    text = "# Refunds\n\nWhen a refund for a broken suitcase is asked for.\n\n- Ask for a photo.\n"
+    taught.put("/memories/experiences/refunds.md", {"content": text})
+    found = taught.post(f"{ROOT}/search", {"query": "refund for my broken suitcase", "limit": 1}).result
+    (case,) = found["cases"]
+    uri = "viking://user/alice/memories/experiences/refunds.md"
+    assert (case["uri"], case["experiences"]) == (
+        uri,
+        [{"name": "Refunds", "uri": uri, "situation": "When a refund for a broken suitcase is asked for."}],
+    )
+    assert "- Ask for a photo." in taught.get(f"{ROOT}/read", uri=uri).result["content"]
 
 
 def test_reading_one_gives_its_text(taught: Client) -> None:
@@ -133,3 +149,15 @@ def test_an_agent_searches_and_reads_by_its_tools(taught: Client) -> None:
     assert "- Call `cancel_reservation` (id)." in text
     _, is_error = call(taught, "read_experience", uri="viking://user/alice/memories/profile.md")
     assert is_error
+
+
+def test_reading_it_as_a_file_for_a_session_counts_too(taught: Client) -> None:
+    taught.append("four", "Cancel R8.", metadata={"case": {"name": "r8"}})
+    assert taught.get("/content/read", uri=CANCEL, session_id="four").status == 200
+    said = {"role": "system", "content": "Evaluation.", "metadata": {"evaluation": {"passed": True}}}
+    taught.post("/sessions/four/messages", said)
+    taught.post("/sessions/four/commit", {})
+    taught.service.pump()
+    result = taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result
+    assert result["outcomes"] == {**FIVE, "success": 1}
+    assert taught.get("/content/read", uri=CANCEL, session_id="none").refusal == (404, "NOT_FOUND")

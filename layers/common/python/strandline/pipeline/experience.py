@@ -47,7 +47,8 @@ class FoundCase:
 
 
 def search_experience(services: Library, owner: User, query: str, limit: int) -> list[FoundCase]:
-    """The cases whose requests are like the query, best first. Reads each of them, and its experiences."""
+    """The cases whose requests are like the query, best first. Reads each of them, and its experiences. An experience
+    that somebody has written, and that belongs to no case, stands for itself."""
     wanted = Query(
         query[:MAX_QUERY_CHARS], limit=limit * LINES_PER_CASE, types=frozenset({"cases"}), spread=False
     )
@@ -59,7 +60,18 @@ def search_experience(services: Library, owner: User, query: str, limit: int) ->
         case = read_file(services, owner, path)
         if case is not None:
             found.append(FoundCase(path, case, best[path], list(_gists(services, owner, case))))
-    return found
+    found += _written(services, owner, query[:MAX_QUERY_CHARS], limit)
+    return sorted(found, key=lambda each: -each.score)[:limit]
+
+
+def _written(services: Library, owner: User, query: str, limit: int) -> Iterator[FoundCase]:
+    wanted = Query(query, limit=limit * PER_CASE, types=frozenset({"experiences"}), spread=False)
+    own = [hit for hit in run_search(services, owner, wanted) if "#own" in hit.document.id]
+    best = {hit.document.group: hit.score for hit in reversed(own)}
+    for path in list(dict.fromkeys(hit.document.group for hit in own))[:limit]:
+        there = read_file(services, owner, path)
+        if there is not None and not any(link.type == "belongs_to" for link in there.links):
+            yield FoundCase(path, there, best[path], [Gist(path, there.title, first_line(there))])
 
 
 def _gists(services: Library, owner: User, case: Memory) -> Iterator[Gist]:

@@ -26,6 +26,9 @@ from strandline.storage.layout import User
 from strandline.storage.markdown import render
 
 TEXTS = ("abstract.md", "memory_diff.json", "overview.md")
+READABLE = (*TEXTS, "learn_diff.json")
+"""The last of few archives alone, so that a listing does not look for it."""
+
 SESSIONS_A_REQUEST = 200
 
 
@@ -142,7 +145,7 @@ class Files:
         match self.place(uri)[2:]:
             case ("memories", *parts) if parts and parts[-1].endswith(".md"):
                 return render(self._memory(parts))
-            case ("sessions", session_id, "archives", name, text) if text in TEXTS:
+            case ("sessions", session_id, "archives", name, text) if text in READABLE:
                 return archive.read_file(self._services, self._owner, session_id, name, text)
         raise _unfit(uri, expected="file") if self.look(uri).is_dir else missing(uri)
 

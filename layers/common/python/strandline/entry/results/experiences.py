@@ -14,7 +14,7 @@ class Gist(TypedDict):
 
 
 class FoundCase(TypedDict):
-    """A case, best first; `score` compares within one answer only."""
+    """A case, best first; `score` compares within one answer only. An experience without one stands for itself."""
 
     uri: str
     name: str

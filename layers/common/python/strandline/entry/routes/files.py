@@ -16,10 +16,12 @@ from strandline.domain.message import MAX_ANSWER_BYTES, Moment
 from strandline.domain.tree import Node
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
+from strandline.entry.identity import identifier
 from strandline.entry.results.files import Entry, Looked
 from strandline.entry.routes.asking import acting_peer, new_router, owner, past
 from strandline.entry.wiring import library
 from strandline.pipeline.files import Files
+from strandline.pipeline.usage import UsageReport, run_usage
 
 router = new_router()
 
@@ -77,13 +79,14 @@ class Tree(Listing):
 
 class Lines(BaseModel):
     """Which lines of a file: `limit` of them from `offset` (from 0); -1 is to the end. `raw` makes no difference, as
-    nothing of a file is hidden."""
+    nothing of a file is hidden. For a `session_id` the use of a memory is counted."""
 
     uri: str
     as_of: Moment | None = None
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=-1, ge=-1)
     raw: bool = False
+    session_id: str | None = Field(default=None, min_length=1, max_length=128)
 
 
 @router.get("/api/v1/fs/ls")
@@ -167,8 +170,15 @@ def stat(uri: str, as_of: Moment | None = None) -> Answer:
 @answers(str, *REFUSALS, headers=PEER)
 def read(wanted: Annotated[Lines, Query()]) -> Answer:
     """The text of a file at a viking:// address of the user's own: a memory with its front matter, or a text of an
-    archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md` or `memory_diff.json`)."""
-    lines = _files(wanted.as_of).read(wanted.uri).split("\n")
+    archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md`, `memory_diff.json`; `learn_diff.json` where
+    it has taught something)."""
+    files = _files(wanted.as_of)
+    lines = files.read(wanted.uri).split("\n")
+    place = files.place(wanted.uri)
+    if wanted.session_id is not None and place[2:3] == ("memories",):
+        session = identifier(wanted.session_id, "session_id")
+        peer = acting_peer(router)
+        run_usage(library(), UsageReport(owner(router), session, ["/".join(place[3:])], acting_peer=peer))
     end = None if wanted.limit < 0 else wanted.offset + wanted.limit
     return ok("\n".join(lines[wanted.offset : end]), library().clock)
 
