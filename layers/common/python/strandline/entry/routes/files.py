@@ -170,8 +170,8 @@ def stat(uri: str, as_of: Moment | None = None) -> Answer:
 @answers(str, *REFUSALS, headers=PEER)
 def read(wanted: Annotated[Lines, Query()]) -> Answer:
     """The text of a file at a viking:// address of the user's own: a memory with its front matter, or a text of an
-    archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md`, `memory_diff.json`; `learn_diff.json` where
-    it has taught something)."""
+    archive (`…/sessions/<id>/archives/<archive>/abstract.md`, `overview.md`, `memory_diff.json`, and `learn_diff.json`
+    where it has taught something)."""
     files = _files(wanted.as_of)
     lines = files.read(wanted.uri).split("\n")
     place = files.place(wanted.uri)
