@@ -300,3 +300,20 @@ def test_a_working_memory_is_asked_for_ahead_of_time_once(world: World) -> None:
     world.create("plain", memory_policy={"working_memory": {"enabled": False}})
     talk(world, [words(2_600, f"t{n}x") for n in range(4)], name="plain")
     assert ask(world, name="plain", window=100_000).state.summarised_through == 0
+
+
+def test_what_the_last_call_took_counts_for_its_prompt_and_generation_alone(world: World) -> None:  # D8
+    full(world, each=12)  # 9 x 16 = 144
+    assert ask(world).assembled.estimate.source == "estimated"
+    usage = (150, "prompt")
+    made = ask(world, usage=usage)
+    assert (made.assembled.estimate.source, made.assembled.estimate.tokens) == ("usage", 150)
+    say(world, {"role": "user", "content": words(20, "more")})  # 24 with what each message takes
+    made = ask(world, usage=usage)  # of a function that remembers nothing
+    assert (made.assembled.estimate.source, made.assembled.estimate.tokens) == ("hybrid", 174)
+    assert ask(world, usage=(150, "another")).assembled.estimate.source != "hybrid"
+    world.settle()
+    after = ask(world, usage=usage)
+    assert after.covered_through > 0
+    assert after.assembled.estimate.source == "estimated"  # it saw what the summary now stands for
+    assert after.assembled.estimate.tokens < 174
