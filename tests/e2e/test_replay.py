@@ -10,7 +10,6 @@ import pytest
 from tests.e2e.conftest import LocalRun
 from tests.e2e.test_local_run import eventually, result
 from tests.fakes.chat_server import ChatServer, listens, remembers, says
-from tests.replay.inside import on_the_fakes
 from tests.replay.script import NAMES, Run, Script
 
 pytestmark = pytest.mark.e2e
@@ -67,8 +66,9 @@ def test_over_http_with_a_restart_half_way(run: LocalRun) -> None:
     for script, each in zip(scripts, runs, strict=True):
         for number in range(len(script.steps) // 2, len(script.steps)):
             each.step(number)
-        assert each.seen == on_the_fakes(script.name).seen, script.name
-        assert each.expectable == script.expected
+        assert each.expectable == script.expected, (
+            script.name
+        )  # a summary may be made in other steps, ahead of time
 
 
 def test_with_a_model_that_fails_for_a_while(tmp_path: Path) -> None:
