@@ -175,6 +175,21 @@ def test_rollouts_that_fail_are_counted_and_the_draft_is_not_promoted_by_them(
     assert failed[0]["error"] == "RuntimeError: the simulator broke down"
 
 
+def test_a_rollout_that_cannot_be_committed_ends_nothing_but_itself(runs: Runs, tmp_path: Path) -> None:
+    def odd(trial: Attempt) -> Outcome:
+        made = vault.attempt(trial)
+        role = "robot" if trial.case["name"] == "amber-Ann" else "assistant"
+        return Outcome([*made.messages, {"role": role, "content": "x"}], made.evaluation)  # type: ignore[typeddict-item]
+
+    with serve(RolloutService("vaults", vault.cases, odd, tmp_path / "spool2")) as server:
+        runs.url = server.url
+        report, run = train(runs.setup({"epochs": 1, "eval_split": "none"}))
+    assert (report["status"], report["epochs"][0]["train"]["learnt_from"]) == ("completed", 12)
+    results = [json.loads(path.read_text()) for path in sorted(run.glob("rollouts/*/*/commit_result.json"))]
+    assert [result["status"] for result in results] == ["failed", *["completed"] * 11]
+    assert "role" in results[0]["error"]
+
+
 def test_a_dry_run_promotes_nothing_and_says_what_it_would(runs: Runs, client: Client) -> None:
     report, _ = train(runs.setup({"epochs": 1, "dry_run": True}))
     assert report["epochs"][0]["gate"]["promoted"]

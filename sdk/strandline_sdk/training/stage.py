@@ -3,13 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
+from strandline_sdk.errors import ApiError
 from strandline_sdk.rollouts.model import Rollout
 from strandline_sdk.rollouts.policies import PolicySet
 from strandline_sdk.training.progress import Progress
 from strandline_sdk.training.protocols import Recorder, RolloutEvaluator, RolloutExecutor
 from strandline_sdk.training.results import RunDirectory
 from strandline_sdk.training.values import Finished, Planned, RolloutFailed
+
+_OWN_FAULT = frozenset({400, 409, 413})
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,20 @@ class Stage:
         """Recorded, unless it was before."""
         told = self.directory.noted(planned, "commit_result.json")
         if told is None:
-            told = dict(recorder.record(planned, rollout))
+            told = self._recorded(recorder, planned, rollout)
             self.directory.note(planned, "commit_result.json", told)
         return Finished(planned, rollout, committed=told)
+
+    def _recorded(self, recorder: Recorder, planned: Planned, rollout: Rollout) -> dict[str, Any]:
+        """What the commit came to. One that the API refuses for what is in it ends nothing but itself."""
+        try:
+            return dict(recorder.record(planned, rollout))
+        except (ApiError, TimeoutError) as error:
+            if isinstance(error, ApiError) and error.status not in _OWN_FAULT:
+                raise
+            reason = self.directory.scrubber.text(str(error))
+            self.directory.event("commit_failed", group=planned.group, rollout=planned.name, error=reason)
+            return {"session_id": None, "status": "failed", "error": reason}
 
 
 def _call_off(running: list[Future[Finished]]) -> None:
