@@ -1,8 +1,8 @@
 """What stands beside the messages of a context: the summary of those that are covered, and memories.
 
-The newest user message comes first. Of what is left of the room, the summary takes at most a half of the whole, and
-memories at most a half of the rest; without a window nothing is cut. The same for the same messages, summary and
-memories: it does not depend on what else is shown.
+The newest user message comes first; of what it leaves of the room each of the two takes its share at most
+(`domain/compaction/room.py`). Without a window nothing is cut. The same for the same messages, summary and memories: it
+does not depend on what else is shown.
 """
 
 import logging
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from strandline.domain.block import Block
+from strandline.domain.compaction.room import shares
 from strandline.domain.failure import kind_of
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
@@ -71,21 +72,20 @@ def summary_of(services: Library, head: Head, archives: int) -> str:
     return (body or b"").decode()
 
 
-def fitted(summary: str, effective: int | None, newest: int, count: Callable[[str], int]) -> str:
-    """The summary, or what of it there is room for beside a newest user message of so many tokens."""
-    if effective is None:
-        return summary
-    return shortened(summary, max(min(effective // 2, effective - newest), 0), count)
+def fitted(summary: str, left: int | None, count: Callable[[str], int]) -> str:
+    """The summary, or what of it there is room for where the newest user message leaves so many tokens (None: any
+    number)."""
+    return summary if left is None else shortened(summary, shares(left).summary, count)
 
 
 def memories_for(
-    services: Library, owner: User, wanted: WantedMemories | None, about: About, room: int | None
+    services: Library, owner: User, wanted: WantedMemories | None, about: About, left: int | None
 ) -> Block:
-    """The memories for that query within that room (None: no other limit than theirs); none where they cannot be
-    chosen."""
+    """The memories for that query where the newest user message leaves so many tokens (None: no other limit than
+    theirs); none where they cannot be chosen."""
     if wanted is None:
         return EMPTY
-    tokens = wanted.max_tokens if room is None else min(wanted.max_tokens, room)
+    tokens = wanted.max_tokens if left is None else min(wanted.max_tokens, shares(left).memories)
     if tokens <= 0 or not about.query.strip():
         return EMPTY
     as_of = stamp(about.as_of) if about.as_of else None

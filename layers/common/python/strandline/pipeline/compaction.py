@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from strandline.domain.compaction import breaker
 from strandline.domain.compaction.limits import AutoCompact
+from strandline.domain.compaction.reading import speaks
+from strandline.domain.compaction.room import shares
 from strandline.domain.compaction.state import Compaction, ContextState
 from strandline.domain.contracts import CommitRequested
 from strandline.domain.errors import ContextBlocked, StrandlineError
@@ -47,15 +49,16 @@ class Sought:
     archive: Archive | None = None
 
 
-def through(messages: Sequence[Message], limits: AutoCompact, effective: int | None) -> int:
+def through(messages: Sequence[Message], limits: AutoCompact, left: int | None) -> int:
     """Up to which seq these visible messages may go: all but the newest `keep_recent`, or but fewer where those take
-    more than half of the window, or `target_chars`."""
+    more than their share of the tokens that the newest user message leaves (None: no window), or `target_chars`."""
     if not messages:
         return 0
     kept = spent = 0
-    room = effective // 2 if effective is not None else limits.target_chars
+    room = limits.target_chars if left is None else shares(left).kept
+    asks = next((message for message in reversed(messages) if speaks(message)), None)
     for message in reversed(messages):
-        spent += int(message["tokens"]) if effective is not None else _chars(message)
+        spent += _chars(message) if left is None else int(message["tokens"]) * (message is not asks)
         if kept and (kept == limits.keep_recent or spent > room):
             break
         kept += 1

@@ -122,6 +122,8 @@ class _Given:
     beside: Beside
     pin: Pin | None
     read_from: int
+    left: int | None
+    """Tokens of the room that the newest user message leaves; None without a window."""
 
 
 @dataclass(frozen=True)
@@ -171,19 +173,17 @@ class _Call:
             pin = find_pin(services, head, pin)
             asks = pinned(services, head, pin)
             messages = [asks, *messages] if asks else messages
-        return _Given(moment, messages, self._beside(moment, asks), pin, visible.read_from)
-
-    def _beside(self, moment: Moment, asks: Stored | None) -> Beside:
-        services, wanted, effective = self._services, self._wanted, self._effective
-        count = services.counter.count
         newest = asks["tokens"] + overhead(asks) if asks else 0
-        whole = summary_of(services, moment.head, moment.head.covered_archives)
-        summary = fitted(whole, effective, newest, count)
+        left = None if self._effective is None else self._effective - newest
+        return _Given(moment, messages, self._beside(moment, asks, left), pin, visible.read_from, left)
+
+    def _beside(self, moment: Moment, asks: Stored | None, left: int | None) -> Beside:
+        services, wanted, count = self._services, self._wanted, self._services.counter.count
+        summary = fitted(summary_of(services, moment.head, moment.head.covered_archives), left, count)
         tokens = count(summary) if summary else 0
         query = wanted.query if wanted.query is not None else (query_of(text_of(dict(asks))) if asks else "")
         about = About(query, wanted.acting_peer, wanted.as_of)
-        room = None if effective is None else (effective - newest - tokens) // 2
-        return Beside(summary, tokens, memories_for(services, self._owner, wanted.memories, about, room))
+        return Beside(summary, tokens, memories_for(services, self._owner, wanted.memories, about, left))
 
     # ---- what does, and what is decided now
 
@@ -264,7 +264,7 @@ class _Call:
         if pressure == "none" or not auto.enabled:
             return None
         old = [message for message in given.messages if message["seq"] > self._head.covered_through]
-        last = compaction.through(old, auto, self._effective)
+        last = compaction.through(old, auto, given.left)
         with suppress(StoreError, StrandlineError):
             return compaction.seek(self._services, self._head, state, last, auto)
         return None
