@@ -1,5 +1,5 @@
-"""The thresholds of a room: from where on a compaction is prepared, is due, and is overdue; and who may take how much of
-it, so that a context is below all of them when it has been made shorter."""
+"""The thresholds of a room: from where on a compaction is prepared, is due, and is overdue; and who may take how much
+of it, so that a context is below all of them when it has been made shorter."""
 
 from dataclasses import dataclass
 
