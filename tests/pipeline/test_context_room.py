@@ -2,18 +2,25 @@
 
 import pytest
 
+from strandline.domain.message import MAX_ANSWER_BYTES, dumps
 from strandline.storage.layout import Life
 from strandline.storage.log import ref
 from tests.pipeline.context_talk import MEMORIES, ask, everything, say, words
-from tests.pipeline.world import World
+from tests.pipeline.world import World, counted
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
 
 
 @pytest.mark.parametrize("window", [600, 1_000, 4_000, 8_000, 40_000])
 @pytest.mark.parametrize("question", [1, 13, 40])
-def test_what_has_been_made_shorter_is_below_every_threshold(window: int, question: int) -> None:
+def test_what_has_been_made_shorter_is_below_every_threshold(
+    world: World, window: int, question: int
+) -> None:
     """However long summary, memories and kept messages, and with a question of so many hundredths of the window that
     the summary covers, or that is among them: nothing is asked for anew at once."""
-    world = World()
     for n in range(window // 40):
         world.append(f"old{n % 7}", f"lake {n}: I row on the lake {words(12, f'l{n}x')}", ids=f"m{n}x")
     for n in range(min(7, window // 40)):
@@ -35,3 +42,35 @@ def test_what_has_been_made_shorter_is_below_every_threshold(window: int, questi
     assert (after.assembled.pressure, after.status, after.left) == ("none", "none", [])
     assert not len(world.commit_queue)
     assert everything(after) == list(range(1, 15))
+
+
+def test_an_answer_that_http_could_not_carry_is_filled_as_far_as_it_can(world: World) -> None:
+    for n in range(200):
+        say(world, {"role": ("user", "assistant")[n % 2], "content": f"{n} " + "x" * 20_000})
+    made = ask(world, window=1_000_000)
+    size = sum(len(dumps(dict(message))) for message in made.assembled.messages)
+    assert 0.9 * MAX_ANSWER_BYTES < size <= MAX_ANSWER_BYTES
+
+
+def test_what_is_left_out_for_one_reason_is_one_row(world: World) -> None:
+    """Whether it was read and had no room, or was not even read."""
+    for n in range(60):
+        say(world, {"role": "assistant", "content": words(11, f"t{n}x")})
+    say(world, {"role": "user", "content": words(150, "q")})
+    made = ask(world)
+    assert [(row.seq_from, row.reason) for row in made.left] == [(1, "over_budget")]
+
+
+def test_asking_for_a_compaction_costs_no_more_where_there_is_more_to_archive(world: World) -> None:
+    """Only the commit reads all of it."""
+    gets = []
+    for name, texts in (("long", 3_000), ("longer", 9_000)):
+        for n in range(0, texts, 100):
+            said = [{"role": "assistant", "content": words(40, f"t{n}x{m}x")} for m in range(99)]
+            say(world, *said, {"role": "user", "content": "and now?"}, name=name)
+        made, calls = counted(world, lambda name=name: ask(world, name=name))  # type: ignore[misc]
+        assert made.status == "scheduled"
+        gets.append(calls["objects.get"])
+    assert gets[0] == gets[1] <= 6
+    world.settle()
+    assert [ask(world, name=name).covered_through for name in ("long", "longer")] == [2_998, 8_998]

@@ -38,6 +38,13 @@ def test_what_does_not_fit_is_left_out_and_shorter_ones_go_on() -> None:
     assert (made.tokens, made.left_out) == (FRAME + 7, 1)
 
 
+def test_what_several_memories_say_in_the_same_words_is_there_once() -> None:
+    same = [line("I row", path=f"events/{n}.md") for n in range(9)]
+    made = block([*same, line("I row", at="2026-05-09"), line("I  row")], 1_000, words)
+    assert shown(made.text) == ["day 08", "- I row", "day 09", "- I row"]
+    assert ([taken.best.path for taken in made.taken], made.left_out) == (["events/0.md", "profile.md"], 0)
+
+
 def test_a_type_takes_no_more_than_its_quota() -> None:
     own = [line(f"tea {n}", path="preferences/tea.md") for n in range(3)]
     made = block([*own, line("event", path="events/x.md")], 1_000, words, {"preferences": 8})

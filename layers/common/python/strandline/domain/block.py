@@ -106,13 +106,23 @@ def block(
     count: Count,
     quotas: Mapping[str, int] | None = None,
 ) -> Block:
-    """As many of the candidates, best first, as fit; of a type with a quota no more tokens than that."""
+    """As many of the candidates, best first, as fit; of a type with a quota no more tokens than that. What several
+    memories say of one day in the same words is there once."""
+    candidates = _distinct(candidates)
     chosen = _chosen(candidates, max_tokens, count, quotas or {})
     text = _text(chosen)
     while chosen and count(text) > max_tokens:  # pieces may have more tokens together than each by itself
         chosen.popitem()
         text = _text(chosen)
     return Block(text, count(text) if text else 0, _taken(chosen), len(candidates) - len(chosen))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without the lines that read as a better one of that day does."""
+    best: dict[object, Candidate] = {}
+    for candidate in candidates:
+        best.setdefault(candidate if candidate.whole else (candidate.day, _line(candidate)), candidate)
+    return list(best.values())
 
 
 def _chosen(

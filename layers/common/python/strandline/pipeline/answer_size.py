@@ -9,20 +9,22 @@ from strandline.domain.compaction.sizes import Count
 from strandline.domain.compaction.state import ContextState
 from strandline.domain.message import MAX_ANSWER_BYTES, dumps
 
+SLACK = 0.95  # bytes are not spread evenly over tokens
 PER_CHARACTER = 12  # bytes of JSON at most, outside the Basic Multilingual Plane escaped
 
 
 def within_answer(messages: Sequence[Stored], ask: Ask, state: ContextState, count: Count) -> Assembled:
     """The assembly, whose messages are made fewer where they have more bytes than an answer may hold."""
     seen = whole = assemble(messages, ask, state, count)
-    while _too_long(seen):
-        tokens = max(1, (seen.tokens - ask.beside) * 3 // 4)
+    while (size := _size(seen)) > MAX_ANSWER_BYTES:
+        tokens = max(1, int((seen.tokens - ask.beside) * SLACK * MAX_ANSWER_BYTES / size))
         smaller = replace(ask, room=Room(tokens + ask.beside))
         seen = assemble(messages, smaller, state, count)
     return replace(seen, estimate=whole.estimate, thresholds=whole.thresholds, pressure=whole.pressure)
 
 
-def _too_long(seen: Assembled) -> bool:
+def _size(seen: Assembled) -> int:
+    """Bytes of the messages; 0 where they are too few to matter."""
     if seen.estimate.characters * PER_CHARACTER <= MAX_ANSWER_BYTES:
-        return False
-    return sum(len(dumps(dict(message))) for message in seen.messages) > MAX_ANSWER_BYTES
+        return 0
+    return sum(len(dumps(dict(message))) for message in seen.messages)

@@ -36,6 +36,8 @@ from strandline.storage.records import dated, task_id
 TRIAL_SECONDS = 10  # after which a caller may ask how the one trial went
 
 Message = Mapping[str, Any]
+PLANNED = 2_000
+"""Live messages that are read at most to ask for a commit."""
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,22 @@ def seek(services: Library, head: Head, state: ContextState, last: int, limits: 
 
 
 def _by_commit(services: Library, head: Head, last: int, rest: tuple[str, int, int]) -> Sought | None:
-    planned = plan_through(services.told, head, last, services.clock.now())
-    if isinstance(planned, Skip):
+    through = _planned(services, head, last)
+    if through is None:
         return None
     token = services.ids.new()
     if not services.leases.take(ref(head), "commit", token):
         return None
-    return Sought(Compaction(dated(rest[0], token), planned.last, *rest), "commit", lease=token)
+    return Sought(Compaction(dated(rest[0], token), through, *rest), "commit", lease=token)
+
+
+def _planned(services: Library, head: Head, last: int) -> int | None:
+    """Up to which seq a commit would go; None when nothing can. Of a session with very many live messages nobody but
+    the commit reads them all: there something can go, or it will say so."""
+    if last - head.live_from >= PLANNED:
+        return last
+    planned = plan_through(services.told, head, last, services.clock.now())
+    return None if isinstance(planned, Skip) else planned.last
 
 
 def start(services: Services, head: Head, sought: Sought) -> None:

@@ -18,7 +18,19 @@ def left_out(
             continue  # pinned: it is covered
         rows += _gap(at, row.seq_from - 1, read_from)
         at = row.seq_to + 1
-    return sorted([*rows, *_gap(at, span[1], read_from), *left], key=lambda each: each.seq_from)
+    return _joined(sorted([*rows, *_gap(at, span[1], read_from), *left], key=lambda each: each.seq_from))
+
+
+def _joined(rows: Sequence[Left]) -> list[Left]:
+    """One row for rows of one reason that follow each other."""
+    joined: list[Left] = []
+    for row in rows:
+        known = joined[-1] if joined else None
+        if known and known.reason == row.reason and known.seq_to + 1 == row.seq_from:
+            joined[-1] = Left(known.seq_from, row.seq_to, row.reason)
+        else:
+            joined.append(row)
+    return joined
 
 
 def _gap(first: int, last: int, read_from: int) -> list[Left]:
