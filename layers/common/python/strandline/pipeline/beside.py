@@ -15,8 +15,7 @@ from strandline.domain.compaction.room import shares
 from strandline.domain.failure import kind_of
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
-from strandline.domain.working_memory.document import parse
-from strandline.domain.working_memory.limits import cut_to
+from strandline.domain.working_memory.frame import framed
 from strandline.pipeline import block
 from strandline.pipeline.library import Library
 from strandline.storage.layout import Life, User
@@ -49,7 +48,8 @@ class About:
 
 @dataclass(frozen=True)
 class Beside:
-    """The summary ("" when nothing is covered, or its text is gone) and the memories, with their tokens."""
+    """The summary in its frame ("" when nothing is covered, or its text is gone) and the memories, with their
+    tokens."""
 
     summary: str
     summary_tokens: int
@@ -73,9 +73,9 @@ def summary_of(services: Library, head: Head, archives: int) -> str:
 
 
 def fitted(summary: str, left: int | None, count: Callable[[str], int]) -> str:
-    """The summary, or what of it there is room for where the newest user message leaves so many tokens (None: any
-    number)."""
-    return summary if left is None else shortened(summary, shares(left).summary, count)
+    """The summary in its frame, or what of it there is room for where the newest user message leaves so many tokens
+    (None: any number)."""
+    return framed(summary, None if left is None else shares(left).summary, count)
 
 
 def memories_for(
@@ -100,8 +100,3 @@ def memories_for(
 def query_of(text: str) -> str:
     """What to look for by a message: what it begins and ends with, if it is long."""
     return text if len(text) <= QUERY_CHARS else f"{text[: QUERY_CHARS // 2]} {text[-QUERY_CHARS // 2 :]}"
-
-
-def shortened(text: str, tokens: int, count: Callable[[str], int]) -> str:
-    """At most so many tokens of a working memory: what is needed most to go on."""
-    return text if count(text) <= tokens else cut_to(parse(text), tokens, count)

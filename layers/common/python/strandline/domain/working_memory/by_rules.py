@@ -83,7 +83,7 @@ def _title(document: Document, heard: _Heard) -> Document:
 def _state(document: Document, heard: _Heard) -> Document:
     """Who said what last, what the last tool answered, and what is waited for. What nothing new is said of stays."""
     said = dict(filter(None, map(_voice_and_words, document.of("state"))))
-    for message in heard.about.messages:
+    for message in (each for each in heard.about.messages if each.turn.text.strip()):
         said.pop(message.voice.at_start, None)  # whoever spoke last stands last
         said[message.voice.at_start] = f'"{one_line(message.turn.text, _MAX_SAID)}"'
     spoken = [f"{voice} last said: {words}" for voice, words in list(said.items())[-_MAX_SPEAKERS:]]
