@@ -32,9 +32,9 @@ from strandline.adapters import aws
 from strandline.adapters.dynamodb import DynamoItems
 from strandline.adapters.events import EventBus
 from strandline.adapters.s3 import S3Objects
-from strandline.adapters.sqs import SqsQueue
-from strandline.ports import Bus, Items, ObjectStore, Queue
-from tests.fakes import MemoryBus, MemoryItems, MemoryObjects, MemoryQueue
+from strandline.adapters.sqs import SqsDeadLetters, SqsQueue
+from strandline.ports import Bus, DeadLetters, Items, ObjectStore, Queue
+from tests.fakes import FakeClock, MemoryBus, MemoryDeadLetters, MemoryItems, MemoryObjects, MemoryQueue
 
 BACKENDS = ("fake", "moto", "ministack", "local")
 SERVICES: tuple[Service, ...] = ("s3", "dynamodb", "sqs", "events")
@@ -43,6 +43,7 @@ CREDENTIALS = {"access_key": "local", "secret_key": "local"}  # what SeaweedFS i
 
 
 Trace = Callable[[], str | None]
+Put = Callable[[str, str], None]
 
 
 def no_trace() -> None:
@@ -67,6 +68,9 @@ class Backend(Protocol):
     def queue(self, *, fifo: bool, trace: Trace = no_trace) -> tuple[Queue, Callable[[], list[Sent]]]:
         """A new queue, and what has arrived in it."""
 
+    def dead_letters(self, *, fifo: bool) -> tuple[DeadLetters, Put]:
+        """A new queue of dead letters, and what puts a body into a group of it."""
+
     def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
         """A new bus, and the details of what a rule of its own has caught."""
 
@@ -83,6 +87,10 @@ class Fakes:
         return queue, lambda: [
             Sent(d.body, d.group if fifo else None, d.trace, d.receipt) for d in queue.receive(100)
         ]
+
+    def dead_letters(self, *, fifo: bool) -> tuple[DeadLetters, Put]:
+        letters = MemoryDeadLetters(FakeClock(), fifo=fifo)
+        return letters, letters.put
 
     def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
         bus = MemoryBus()
@@ -165,6 +173,17 @@ class Aws:
             return [_sent(message) for message in answer.get("Messages", [])]
 
         return SqsQueue(url, lambda config: self.client("sqs", config), trace), arrived
+
+    def dead_letters(self, *, fifo: bool) -> tuple[DeadLetters, Put]:
+        sqs = self.client("sqs")
+        name = f"dead-{uuid4().hex}" + (".fifo" if fifo else "")
+        url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if fifo else {})["QueueUrl"]
+
+        def put(body: str, group: str) -> None:
+            order = {"MessageGroupId": group, "MessageDeduplicationId": uuid4().hex} if fifo else {}
+            sqs.send_message(QueueUrl=url, MessageBody=body, **order)
+
+        return SqsDeadLetters(url, lambda config: self.client("sqs", config)), put
 
     def bus(self) -> tuple[Bus, Callable[[], list[dict[str, Any]]]]:
         events, sqs = self.client("events"), self.client("sqs")

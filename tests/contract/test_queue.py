@@ -1,12 +1,14 @@
-"""`ports.Queue`, on every backend."""
+"""`ports.Queue` and `ports.DeadLetters`, on every backend."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from pydantic import TypeAdapter
 
 from strandline.adapters.sqs import group_id
 from strandline.domain.contracts import CommitRequested, Message, SessionRef
+from strandline.ports import DeadLetters, Letter
 from tests.contract.conftest import Backend
 
 pytestmark = pytest.mark.contract
@@ -63,6 +65,63 @@ def test_a_message_that_is_let_go_comes_again_at_once_and_its_group_with_it(back
     assert arrived() == []
     queue.release(hidden.receipt)
     assert [json.loads(s.body)["keep_recent_count"] for s in arrived()] == [0, 1]
+
+
+# ---- dead letters
+
+
+def all_of(letters: DeadLetters) -> list[Letter]:
+    """Takes until nothing more is shown."""
+    taken: list[Letter] = []
+    while found := letters.take():
+        assert len(found) <= 10
+        taken += found
+    return taken
+
+
+@pytest.mark.parametrize("fifo", [False, True], ids=["standard", "fifo"])
+def test_letters_are_taken_once_until_they_are_given_back(backend: Backend, fifo: bool) -> None:
+    letters, put = backend.dead_letters(fifo=fifo)
+    bodies = {f"名前 😀 <&> {number}" for number in range(12)}
+    for number, body in enumerate(sorted(bodies)):
+        put(body, f"g{number}")
+    taken = all_of(letters)
+    assert {letter.body for letter in taken} == bodies
+    assert len({letter.id for letter in taken}) == 12
+    assert {letter.sent_at.utcoffset() for letter in taken} == {timedelta(0)}
+    assert letters.take() == []
+    letters.give_back(taken)
+    again = all_of(letters)
+    assert sorted(letter.id for letter in again) == sorted(letter.id for letter in taken)
+
+
+@pytest.mark.parametrize("fifo", [False, True], ids=["standard", "fifo"])
+def test_removed_letters_are_gone_and_the_others_are_not(backend: Backend, fifo: bool) -> None:
+    letters, put = backend.dead_letters(fifo=fifo)
+    for number in range(23):
+        put(str(number), f"g{number}")
+    taken = all_of(letters)
+    letters.remove([letter for letter in taken if int(letter.body) % 2])
+    letters.give_back([letter for letter in taken if not int(letter.body) % 2])
+    assert {int(letter.body) for letter in all_of(letters)} == set(range(0, 23, 2))
+
+
+def test_nothing_removed_and_nothing_given_back(backend: Backend) -> None:
+    letters, _ = backend.dead_letters(fifo=True)
+    letters.remove([])
+    letters.give_back([])
+    assert letters.take() == []
+
+
+def test_a_group_waits_behind_what_is_taken_of_it(backend: Backend) -> None:
+    letters, put = backend.dead_letters(fifo=True)
+    put("first", "a")
+    (first,) = letters.take()
+    put("second", "a")
+    put("other", "b")
+    assert [letter.body for letter in all_of(letters)] == ["other"]
+    letters.remove([first])
+    assert [letter.body for letter in all_of(letters)] == ["second"]
 
 
 def test_group_ids_are_what_sqs_takes() -> None:

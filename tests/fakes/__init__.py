@@ -4,7 +4,7 @@ from tests.fakes.bus import MemoryBus
 from tests.fakes.faults import Faults
 from tests.fakes.items import MemoryItems
 from tests.fakes.objects import MemoryObjects
-from tests.fakes.queue import Delivery, MemoryQueue
+from tests.fakes.queue import Delivery, MemoryDeadLetters, MemoryQueue
 from tests.fakes.values import FakeClock, FakeIds, WordCounter
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "FakeIds",
     "Faults",
     "MemoryBus",
+    "MemoryDeadLetters",
     "MemoryItems",
     "MemoryObjects",
     "MemoryQueue",

@@ -189,6 +189,8 @@ class Service:
             elif delivery.received >= MAX_RECEIVES:
                 queue.done(delivery)
                 self.dead.append(delivery)
+                if name == "IngestQueue":
+                    self.world.dead_letters.put(delivery.body, delivery.group)
             elif not hide:
                 queue.back(delivery)
         return True

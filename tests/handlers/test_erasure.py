@@ -213,3 +213,76 @@ def test_an_erasure_that_fails_for_good_says_so_and_goes_on(service: Service, ad
 def test_a_message_that_cannot_be_read_fails_alone(service: Service) -> None:
     bodies = [("{", 1), (json.dumps({"type": "EraseRequested", "version": 2}), 1)]
     assert service.send_batch("EraseQueue", bodies) == {0, 1}
+
+
+# ---- what lies in the ingest queue's dead letters
+
+
+CANARY = "xylophone-7f3a"
+
+
+def queued(service: Service, user: str, **fields: Any) -> None:
+    """Into the ingest queue, of a session that is there not yet."""
+    names = {"account_id": "acme", "user_id": user, "session_id": "fed"}
+    said = [{"role": "user", "content": f"{CANARY} of {user}"}]
+    body = {"type": "AppendRequested", "version": 1, **names, "messages": said, **fields}
+    service.world.ingest_queue.put(json.dumps(body), f"acme/{user}/fed")
+
+
+def in_queues(service: Service) -> list[str]:
+    """Every body in any queue that holds the canary."""
+    world = service.world
+    queues = (
+        world.ingest_queue,
+        world.commit_queue,
+        world.extract_queue,
+        world.merge_queue,
+        world.learn_queue,
+    )
+    waiting = [delivery.body for queue in (*queues, world.erase_queue) for delivery in queue._waiting]
+    return [body for body in (*waiting, *world.dead_letters.bodies()) if CANARY in body]
+
+
+@pytest.mark.parametrize("path", ["/users/alice", "/sessions/fed"])
+def test_a_canary_among_the_dead_letters_is_erased_and_anothers_letter_sent_back(  # B-B17
+    service: Service, admin: Client, alice: Client, bob: Client, path: str
+) -> None:
+    alice.append("fed", "hello")
+    queued(service, "alice", version=2)
+    queued(service, "alice", messages=[{"role": CANARY, "content": CANARY}])
+    for nth in range(1, 300):
+        service.world.objects.faults.before("put", Ambiguous("down"), nth=nth)
+    queued(service, "bob")
+    service.pump()
+    service.world.mend()
+    assert len(in_queues(service)) == 3
+
+    (admin if path.startswith("/users") else alice).delete(path)
+    for _ in range(3):
+        service.sweep(HEAL_SECONDS + 1)
+        service.pump()
+
+    (left,) = in_queues(service)
+    assert json.loads(left)["user_id"] == "bob"
+    service.world.dead_letters.redrive(service.world.ingest_queue)
+    service.pump()
+    assert bob.log("fed") == [(1, f"{CANARY} of bob")]
+    assert in_queues(service) == []
+
+
+def test_what_waits_in_the_ingest_queue_of_an_erased_user_is_refused_and_erased(
+    service: Service, admin: Client, alice: Client
+) -> None:
+    alice.append("s", "hello")
+    task_id = admin.delete("/users/alice").result["task_id"]
+    service.deliver("EraseQueue", service.world.erase_queue)
+    queued(service, "alice")
+    service.pump()
+    assert service.world.stored("v1/acme/alice/") == []
+    assert len(service.world.dead_letters.bodies()) == 1  # since the first round has looked already
+
+    receipt = until_over(service, admin, task_id)["result"]
+
+    assert receipt["dead_letters"] == {"removed": 1, "unreadable": 0}
+    assert in_queues(service) == []
+    assert service.world.stored("v1/acme/alice/") == []

@@ -29,6 +29,8 @@ ACTIONS = {
     "ListObjectsV2": "ListBucket",
     "ListObjectVersions": "ListBucketVersions",
     "HeadObject": "GetObject",
+    "DeleteMessageBatch": "DeleteMessage",
+    "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
 }
 
 

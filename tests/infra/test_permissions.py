@@ -17,6 +17,7 @@ from moto.core import DEFAULT_ACCOUNT_ID
 
 from infra.local import provision
 from infra.local.template import Template, resolve
+from strandline.adapters import sqs
 from strandline.domain import layers
 from strandline.domain.contracts import SessionRef
 from strandline.domain.link import Link
@@ -44,6 +45,7 @@ def deployment() -> Iterator[Deployment]:
     with moto.mock_aws(), pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(provision, "ACCOUNT", DEFAULT_ACCOUNT_ID)
         monkeypatch.setattr(layers, "HEAD_WEIGHT", 100)  # each merge makes layers, and some put them together
+        monkeypatch.setattr(sqs, "PATIENCE", 0)
         made = Deployment(template)
         functions = template.functions().values()
         for name, value in resolve(next(iter(functions)).environment, made.names).items():
@@ -126,14 +128,23 @@ def scrub(made: Deployment) -> None:
 
 
 def erase(made: Deployment) -> None:
-    """A user, and then the whole account."""
+    """A user, and then the whole account; among the dead letters one of theirs."""
+    for number, letter in enumerate(('{"account_id": "acme", "user_id": "ann"}', "{")):
+        boto3.client("sqs").send_message(
+            QueueUrl=made.names["IngestDeadLetterQueue"],
+            MessageBody=letter,
+            MessageGroupId=str(number),
+            MessageDeduplicationId=str(number),
+        )
     for path in ("/users/ann", "/accounts/acme"):
         task = made.ask("DELETE", path, role="admin")["task_id"]
         for rounds in (1, 2, 3):
             made.deliver()
             made.sweep(rounds * (HEAL_SECONDS + 1))
             made.deliver(after=rounds * (HEAL_SECONDS + 1))
-        assert made.ask("GET", f"/tasks/{task}", role="admin")["status"] == "completed"
+        done = made.ask("GET", f"/tasks/{task}", role="admin")
+        assert done["status"] == "completed"
+        assert done["result"]["dead_letters"] == {"removed": int(path == "/users/ann"), "unreadable": 1}
 
 
 RECIPES = """\

@@ -19,7 +19,7 @@ from strandline.domain.contracts import Message
 from strandline.pipeline.library import Library
 from strandline.pipeline.services import Ports, Rules
 from strandline.ports import Queue
-from tests.fakes import MemoryBus, MemoryItems, MemoryObjects, MemoryQueue
+from tests.fakes import MemoryBus, MemoryDeadLetters, MemoryItems, MemoryObjects, MemoryQueue
 from tests.perf.counting import Counts, Meter, counted
 from tests.perf.environment import isolate
 
@@ -101,6 +101,7 @@ class Faked:
             ingest_queue=lambda: extract,
             extract_queue=lambda: extract,
             merge_queue=lambda: merge,
+            dead_letters=lambda: MemoryDeadLetters(SystemClock()),
             commit_queue=lambda: merge,
             learn_queue=lambda: merge,
             erase_queue=lambda: merge,

@@ -39,6 +39,7 @@ from tests.fakes import (
     FakeClock,
     FakeIds,
     MemoryBus,
+    MemoryDeadLetters,
     MemoryItems,
     MemoryObjects,
     MemoryQueue,
@@ -65,6 +66,7 @@ class World:
         self.objects = MemoryObjects(self.clock)
         self.items = MemoryItems()
         self.ingest_queue = MemoryQueue(fifo=True)
+        self.dead_letters = MemoryDeadLetters(self.clock, fifo=True)
         self.commit_queue = MemoryQueue()
         self.extract_queue = MemoryQueue()
         self.merge_queue = MemoryQueue(fifo=True)
@@ -87,6 +89,7 @@ class World:
             objects=lambda: self.objects,
             items=lambda: self.items,
             ingest_queue=lambda: self.ingest_queue,
+            dead_letters=lambda: self.dead_letters,
             commit_queue=lambda: self.commit_queue,
             extract_queue=lambda: self.extract_queue,
             merge_queue=lambda: self.merge_queue,
@@ -127,6 +130,7 @@ class World:
             "objects",
             "items",
             "ingest_queue",
+            "dead_letters",
             "commit_queue",
             "extract_queue",
             "merge_queue",

@@ -18,7 +18,7 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.services import Ports, Rules
 from strandline.storage.codec import HeadCodec
 from strandline.storage.layout import User
-from tests.fakes import FakeIds, MemoryBus, MemoryItems, WordCounter
+from tests.fakes import FakeIds, MemoryBus, MemoryDeadLetters, MemoryItems, WordCounter
 from tests.pipeline.models import Notes
 from tests.sim.faults import Plan
 from tests.sim.history import History, Killed, ModelCall
@@ -75,6 +75,7 @@ class World:
         self.objects = WatchedObjects(SimClock(self, 0.0), self.scheduler)
         self.items = MemoryItems()
         self.bus = MemoryBus()
+        self._dead_letters = MemoryDeadLetters(SimClock(self, 0.0))  # there are none
         self.queues = {
             name: TimedQueue(self.scheduler, self.chance, visibility=seconds, group=GROUPS.get(name))
             for name, seconds in VISIBILITY.items()
@@ -134,6 +135,7 @@ class World:
                 items=lambda: ports["items"],
                 ingest_queue=lambda: ports["extract"],  # nobody comes by it here
                 extract_queue=lambda: ports["extract"],
+                dead_letters=lambda: self._dead_letters,
                 commit_queue=lambda: ports["commit"],
                 merge_queue=lambda: ports["merge"],
                 learn_queue=lambda: ports["extract"],  # nobody learns here: no session holds a case

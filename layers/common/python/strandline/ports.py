@@ -11,7 +11,7 @@ Store errors say what is known about the write:
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:  # a function loads what it uses
@@ -82,6 +82,7 @@ class VersionPage:
 
 
 ERASED_AT_ONCE = 1_000
+LETTERS_HIDDEN = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -208,6 +209,31 @@ class Queue(Protocol):
     def release(self, receipt: str) -> None:
         """Makes a message that is being handled visible again at once; `receipt` is that of its delivery. Raises
         Ambiguous when it may stay hidden until its time."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A dead letter as it was taken: `sent_at` is when it came into its queue, on a FIFO queue into the one of the dead
+    letters. `receipt` is good for this taking."""
+
+    id: str
+    body: str
+    sent_at: datetime
+    receipt: str
+
+
+class DeadLetters(Protocol):
+    """A queue of dead letters, FIFO or not. What is taken is hidden from everybody for `LETTERS_HIDDEN`; on a FIFO
+    queue what stands behind it in its group is too."""
+
+    def take(self) -> Sequence[Letter]:
+        """A few (at most ten) that are not hidden; none: there are no more. Raises Ambiguous: some may be hidden."""
+
+    def remove(self, letters: Sequence[Letter]) -> None:
+        """Removes these for good; what is gone is success. Raises Ambiguous when some may be there yet."""
+
+    def give_back(self, letters: Sequence[Letter]) -> None:
+        """Shows these again at once. Raises Ambiguous when some may stay hidden until their time."""
 
 
 class Bus(Protocol):

@@ -1,7 +1,7 @@
 """How far the erasure of a user or of an account has come: a value that is stored after each step, and its receipt.
 
-    revoke ──▶ find ──▶ count ──▶ erase ──┐      find has nobody left:  round 1 ──▶ wait ──▶ revoke, round 2
-       ▲        ▲                         │                             round 2 ──▶ the receipt is complete
+    revoke ──▶ find ──▶ count ──▶ erase ──┐      find has nobody left: letters ──▶ round 1: wait, revoke, round 2
+       ▲        ▲                         │                                        round 2: done, with a receipt
       wait      └──── the next user ──────┘
 
 What is there is counted before any of it is removed, and each count is stored together with the place it has come to:
@@ -9,12 +9,12 @@ so a worker that dies counts nothing twice and leaves nothing out.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Scope = Literal["user", "account"]
-Phase = Literal["revoke", "find", "count", "erase", "wait"]
+Phase = Literal["revoke", "find", "count", "erase", "letters", "wait", "done"]
 Counts = Mapping[str, int]
 
 ROUNDS = 2
@@ -23,7 +23,8 @@ ROUNDS = 2
 @dataclass(frozen=True)
 class Erasure:
     """`current` is the user at hand, `part` and `after` where the count has come to in what it has. `counts` by
-    `<store>/<kind>`. The task belongs to whoever asked."""
+    `<store>/<kind>`. `letters` are the ids of dead letters that are counted and may be there yet. The task belongs to
+    whoever asked."""
 
     scope: Scope
     account_id: str
@@ -38,6 +39,7 @@ class Erasure:
     part: int = 0
     after: tuple[str, ...] = ()
     wait_until: str = ""
+    letters: tuple[str, ...] = ()
     counts: Counts = field(default_factory=dict)
 
     @property
@@ -77,6 +79,17 @@ def emptied(erasure: Erasure) -> Erasure:
     return counted(erasure, gone, phase="find", part=0, after=())
 
 
+def lettered(erasure: Erasure, ids: Sequence[str]) -> Erasure:
+    """These dead letters were found; one that comes again, as its removal was not heard of, is not counted again."""
+    fresh = [each for each in ids if each not in erasure.letters]
+    return counted(erasure, {"dead_letters/removed": len(fresh)}, letters=(*erasure.letters, *fresh))
+
+
+def gone_through(erasure: Erasure, until: str) -> Erasure:
+    """No dead letter of it is left: of the first round what remains is to wait."""
+    return replace(erasure, phase="done") if erasure.round == ROUNDS else rested(erasure, until)
+
+
 def rested(erasure: Erasure, until: str) -> Erasure:
     """The first round is over; the second begins when what was in flight has landed."""
     return replace(erasure, phase="wait", current="", wait_until=until)
@@ -88,8 +101,10 @@ def resumed(erasure: Erasure) -> Erasure:
 
 
 def receipt(erasure: Erasure) -> dict[str, Any]:
-    """What was erased, per store: current objects and all versions by area of the bucket, items by kind."""
+    """What was erased, per store: current objects and all versions by area of the bucket, items by kind, dead letters;
+    `unreadable` of these are left, as nobody can say whose they are."""
     stores: dict[str, dict[str, int]] = {"objects": {}, "versions": {}, "items": {}}
+    stores["dead_letters"] = {"removed": 0, "unreadable": 0}
     for name, count in sorted(erasure.counts.items()):
         store, _, kind = name.partition("/")
         if kind:

@@ -63,6 +63,7 @@ class Settings(ModelSettings):
     bucket: str = Field(alias="STRANDLINE_BUCKET", min_length=1)
     table: str = Field(alias="STRANDLINE_TABLE", min_length=1)
     ingest_queue_url: str = Field(default="", alias="STRANDLINE_INGEST_QUEUE_URL")
+    ingest_dead_letter_queue_url: str = Field(default="", alias="STRANDLINE_INGEST_DEAD_LETTER_QUEUE_URL")
     commit_queue_url: str = Field(default="", alias="STRANDLINE_COMMIT_QUEUE_URL")
     extract_queue_url: str = Field(default="", alias="STRANDLINE_EXTRACT_QUEUE_URL")
     event_bus: str = Field(default="default", alias="STRANDLINE_EVENT_BUS", min_length=1)

@@ -7,7 +7,7 @@ from strandline.adapters.clock import SystemClock
 from strandline.adapters.dynamodb import DynamoItems
 from strandline.adapters.ids import RandomIds
 from strandline.adapters.s3 import S3Objects
-from strandline.adapters.sqs import SqsQueue
+from strandline.adapters.sqs import SqsDeadLetters, SqsQueue
 from strandline.adapters.tokens import TiktokenCounter
 from strandline.entry.settings import Settings, settings
 from strandline.entry.telemetry import current_trace
@@ -93,6 +93,7 @@ def ports(config: Settings) -> Ports:
         objects=lambda: S3Objects(config.bucket),
         items=lambda: DynamoItems(config.table),
         ingest_queue=lambda: SqsQueue(config.ingest_queue_url),
+        dead_letters=lambda: SqsDeadLetters(config.ingest_dead_letter_queue_url),
         commit_queue=lambda: SqsQueue(config.commit_queue_url, trace=current_trace),
         extract_queue=lambda: SqsQueue(config.extract_queue_url, trace=current_trace),
         merge_queue=lambda: SqsQueue(config.merge_queue_url, trace=current_trace),

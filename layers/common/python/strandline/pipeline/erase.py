@@ -2,7 +2,8 @@
 
 in             EraseRequested: a life of a deleted session; or a user or an account whose erasure is under way; or a
                scrub, which is `scrub.py`'s
-out            nothing is left of it; of a user or an account a receipt, as the result of its task
+out            nothing is left of it, nor among the ingest queue's dead letters (`letters.py`); of a user or an account
+               a receipt, as the result of its task
 commit point   a session's gravestone, put by its DELETE; for a user or an account the record of its erasure. From then
                on a session is gone, and a user or an account is closed: nothing new is begun there until it is over
 on duplicate   what is gone is gone. Two workers at one erasure meet at its record, and one of them goes on
@@ -19,15 +20,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from strandline.domain import erasure
 from strandline.domain.contracts import EraseRequested, SessionRef
-from strandline.domain.erasure import ROUNDS, Erasure
+from strandline.domain.erasure import Erasure
 from strandline.domain.errors import Conflict
 from strandline.domain.names import encode
 from strandline.domain.times import stamp
-from strandline.pipeline import scrub
+from strandline.pipeline import letters, scrub
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, Erased, clear_grave, erase_life
 from strandline.ports import ConditionFailed, StoreError
@@ -35,6 +37,7 @@ from strandline.storage.answered import answered
 from strandline.storage.due import Due
 from strandline.storage.holdings import Holding, holdings
 from strandline.storage.layout import User, account_prefix, head_key, owner_of, user_ref
+from strandline.storage.lease import LETTERS
 from strandline.storage.records import RECEIPT_KEPT
 
 STEPS = 40
@@ -63,9 +66,12 @@ def _session(services: Library, request: EraseRequested) -> bool:
     if found and found.value.incarnation == whose.incarnation and not found.value.buried_at:
         return True  # it lives: the delete died before it became true
     erase_life(services, whose, Allowance(), done)
-    if done.complete:
+    if not done.complete:
+        return False
+    gone = letters.of_life(services, whose, found.value if found else None)
+    if gone:
         clear_grave(services, whose, services.clock.now())
-    return done.complete
+    return gone is not False  # None: somebody else looks, and the sweep comes again
 
 
 # ---- users and accounts
@@ -148,18 +154,22 @@ def _go_on(services: Library, request: EraseRequested) -> bool:
     """Answers whether there is nothing to be done now."""
     started = services.clock.now()
     at = services.erasures.get(request.session.account_id, request.session.user_id)
-    if at is None or at.wait_until > stamp(started):
+    if at is None or _waits(at, started):
         return True
     for _ in range(STEPS):
         following = _STEPS[at.phase](services, at)
         if following is None:
             _end(services, at)
             return True
-        at = services.erasures.save(at, following)
-        if at.phase == "wait" or services.clock.now() - started > BUSY:
+        at = services.erasures.save(following)
+        if _waits(at, started) or services.clock.now() - started > BUSY:
             break
     _tell(services, at, status="running")
-    return at.phase == "wait"
+    return _waits(at, started)
+
+
+def _waits(at: Erasure, now: datetime) -> bool:
+    return at.wait_until > stamp(now)
 
 
 def _revoke(services: Library, at: Erasure) -> Erasure:
@@ -180,13 +190,9 @@ def _next_holder(services: Library, at: Erasure) -> str | None:
     return str(page.items[0]["user_id"]) if page.items else None
 
 
-def _find(services: Library, at: Erasure) -> Erasure | None:
+def _find(services: Library, at: Erasure) -> Erasure:
     user = _next_user(services, at)
-    if user is not None:
-        return erasure.found(at, user)
-    if at.round == ROUNDS:
-        return None
-    return erasure.rested(at, services.due_at())
+    return replace(at, phase="letters", current="") if user is None else erasure.found(at, user)
 
 
 def _next_user(services: Library, at: Erasure) -> str | None:
@@ -224,6 +230,26 @@ def _erase(services: Library, at: Erasure) -> Erasure:
     return erasure.emptied(at)
 
 
+def _letters(services: Library, at: Erasure) -> Erasure:
+    """As many dead letters as can be taken at once. What is counted is stored before it is removed."""
+    token = services.ids.new()
+    if not letters.take_turn(services, token):
+        return replace(at, wait_until=stamp(services.clock.now() + LETTERS))
+    seen = letters.look(services.dead_letters, partial(letters.is_of, at))
+    if seen.wanted:
+        at = services.erasures.save(erasure.lettered(at, [letter.id for letter in seen.wanted]))
+    letters.settle(services.dead_letters, seen)
+    letters.end_turn(services, token)
+    at = replace(
+        at, wait_until="", letters=(), counts={**at.counts, "dead_letters/unreadable": seen.unreadable}
+    )
+    return erasure.gone_through(at, services.due_at()) if seen.complete else at
+
+
+def _done(_services: Library, _at: Erasure) -> None:
+    """All is gone: what remains is the receipt."""
+
+
 def _resume(_services: Library, at: Erasure) -> Erasure:
     return erasure.resumed(at)
 
@@ -234,7 +260,9 @@ _STEPS: Mapping[str, Callable[[Library, Erasure], Erasure | None]] = {
     "find": _find,
     "count": _count,
     "erase": _erase,
+    "letters": _letters,
     "wait": _resume,
+    "done": _done,
 }
 
 

@@ -14,6 +14,7 @@ from strandline.ports import (
     Analyst,
     Bus,
     Clock,
+    DeadLetters,
     Embedder,
     Ids,
     Items,
@@ -79,7 +80,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class Ports:
-    """The adapters. Each is made when it is first asked for, so a function pays for what it uses.
+    """The adapters. Each is made when it is first asked for, so a function pays for what it uses. `dead_letters` are
+    the ingest queue's, the only ones that hold what was said.
 
     `model` takes any archive whole; `language_model`, where there is one, reads it besides, in parts, and `settler` is
     asked where several sessions meet on one memory, `analyst` what a run of a task teaches. `summariser` keeps the
@@ -89,6 +91,7 @@ class Ports:
     objects: Callable[[], ObjectStore]
     items: Callable[[], Items]
     ingest_queue: Callable[[], Queue]
+    dead_letters: Callable[[], DeadLetters]
     commit_queue: Callable[[], Queue]
     extract_queue: Callable[[], Queue]
     merge_queue: Callable[[], Queue]
@@ -132,6 +135,10 @@ class Services:
     @cached_property
     def ingest_queue(self) -> Queue:
         return self.ports.ingest_queue()
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        return self.ports.dead_letters()
 
     @cached_property
     def commit_queue(self) -> Queue:

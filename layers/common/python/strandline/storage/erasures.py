@@ -13,6 +13,7 @@ from strandline.ports import ConditionFailed, Items
 from strandline.storage.layout import User
 from strandline.storage.pages import whole
 
+_LISTS = ("after", "asked_by", "letters")
 _ACCOUNT = "!"  # no user's: it would be encoded
 
 
@@ -36,12 +37,13 @@ class Erasures:
         if row is None:
             return None
         values = {name: value for name, value in row.items() if name not in ("pk", "sk")}
-        return Erasure(**{**values, "after": tuple(row["after"]), "asked_by": tuple(row["asked_by"])})
+        lists = {name: tuple(row.get(name, ())) for name in _LISTS}
+        return Erasure(**{**values, **lists})
 
-    def save(self, before: Erasure, now: Erasure) -> Erasure:
+    def save(self, now: Erasure) -> Erasure:
         """The next step. Raises ConditionFailed when somebody else has taken it."""
-        saved = replace(now, step=before.step + 1)
-        same = {"task_id": before.task_id, "step": before.step}
+        saved = replace(now, step=now.step + 1)
+        same = {"task_id": now.task_id, "step": now.step}
         self._items.put(_row(saved), when=same)
         return saved
 
@@ -57,8 +59,9 @@ class Erasures:
 
 
 def _row(erasure: Erasure) -> dict[str, object]:
-    values = {**asdict(erasure), "after": list(erasure.after), "asked_by": list(erasure.asked_by)}
-    return {"pk": _pk(erasure.account_id), "sk": _sk(erasure.user_id), **values}
+    values = asdict(erasure)
+    lists = {name: list(values[name]) for name in _LISTS}
+    return {"pk": _pk(erasure.account_id), "sk": _sk(erasure.user_id), **values, **lists}
 
 
 def _pk(account_id: str) -> str:

@@ -21,10 +21,12 @@ from strandline.storage.records import leases
 
 LEASE = timedelta(seconds=120)  # twice what a commit function has
 
+LETTERS = timedelta(seconds=120)  # what a function has, and then what it took is hidden
+
 SUMMARY = timedelta(seconds=600)  # an update that fails is tried again within this time
 
-Matter = Literal["commit", "summary"]
-_LONG: Mapping[Matter, timedelta] = {"commit": LEASE, "summary": SUMMARY}
+Matter = Literal["commit", "summary", "letters"]
+_LONG: Mapping[Matter, timedelta] = {"commit": LEASE, "summary": SUMMARY, "letters": LETTERS}
 
 
 class Leases:
