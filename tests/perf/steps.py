@@ -24,7 +24,8 @@ from strandline.domain.ranking.rerank import cites
 from strandline.pipeline.block import Wanted, memory_block
 from strandline.pipeline.documents import memory_documents
 from strandline.pipeline.search import POOL
-from strandline.storage.layout import User, memory_path
+from strandline.storage.layout import User
+from strandline.storage.parsing import memory_path
 from tests.perf.bm25 import Bm25, stems
 from tests.perf.locomo import LIMIT, Locomo, Question, Ranked, recall
 from tests.perf.meaning import Remembering, store

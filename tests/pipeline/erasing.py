@@ -8,7 +8,8 @@ from strandline.pipeline import erase, memory, session, task
 from strandline.pipeline.sweep import run_sweep
 from strandline.ports import Item
 from strandline.storage.keys import KeyOwner, hash_key
-from strandline.storage.layout import User, area, owner_of
+from strandline.storage.layout import User
+from strandline.storage.parsing import area, owner_of
 from tests.pipeline.faults import going_on
 from tests.pipeline.world import HEAL_SECONDS, World
 

@@ -10,7 +10,8 @@ from strandline.domain.errors import Corrupt
 from strandline.pipeline import memory, session
 from strandline.pipeline.restore import run_restore
 from strandline.ports import Ambiguous
-from strandline.storage.layout import layer_of, layers_of
+from strandline.storage.layout import layers_of
+from strandline.storage.parsing import layer_of
 from tests.handlers.test_canaries import readable
 from tests.pipeline import erasing
 from tests.pipeline import test_memory_races as races

@@ -14,7 +14,7 @@ from strandline.pipeline.links import AT_ONCE
 from strandline.pipeline.memory import Deletion
 from strandline.pipeline.memory_tool import MemoryTool
 from strandline.pipeline.rollback import ToVersion, rollback_memory, rollback_session
-from strandline.storage.layout import memory_path
+from strandline.storage.parsing import memory_path
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
 

@@ -14,7 +14,7 @@ from strandline.pipeline import memory
 from strandline.pipeline.catalogue import read_file, reindex
 from strandline.ports import Ambiguous
 from strandline.storage.document import Change
-from strandline.storage.layout import memory_path
+from strandline.storage.parsing import memory_path
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, World
 

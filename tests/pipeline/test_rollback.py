@@ -25,7 +25,7 @@ from strandline.pipeline.rollback import (
     rollback_since,
 )
 from strandline.storage.index import Catalogue
-from strandline.storage.layout import memory_path
+from strandline.storage.parsing import memory_path
 from tests.pipeline.faults import FAULTS, run
 from tests.pipeline.models import Scripted
 from tests.pipeline.world import ALICE, BOB, World

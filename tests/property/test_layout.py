@@ -6,9 +6,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from strandline.domain import names
 from strandline.domain.contracts import SessionRef
 from strandline.domain.errors import InvalidArgument
-from strandline.storage import layout
+from strandline.storage import layout, parsing
 from strandline.storage.layout import Life, User
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=16)
@@ -28,15 +29,15 @@ REF = st.builds(SessionRef, account_id=NAME, user_id=NAME, session_id=NAME, inca
 @example("e\u0301")
 @example("\u00e9")
 def test_any_text_is_one_segment_and_comes_back(name: str) -> None:
-    segment = layout.encode(name)
-    assert layout.decode(segment) == name
+    segment = names.encode(name)
+    assert names.decode(segment) == name
     assert segment not in ("", ".", "..")
     assert not set(segment) & set('/\\?#*"<>|: \n\r\t\x00\x7f')
 
 
 @given(NAME, NAME)
 def test_different_texts_are_different_segments(one: str, other: str) -> None:
-    assert (layout.encode(one) == layout.encode(other)) == (one == other)
+    assert (names.encode(one) == names.encode(other)) == (one == other)
 
 
 @given(st.text(min_size=1, max_size=400))
@@ -45,7 +46,7 @@ def test_different_texts_are_different_segments(one: str, other: str) -> None:
 @example("é" * 97)
 def test_a_segment_is_bounded(name: str) -> None:
     try:
-        segment = layout.encode(name)
+        segment = names.encode(name)
     except InvalidArgument:
         return
     assert 1 <= len(segment.encode()) <= 192
@@ -54,12 +55,12 @@ def test_a_segment_is_bounded(name: str) -> None:
 @pytest.mark.parametrize("name", ["", "x" * 193, "é" * 97, "/" * 65])
 def test_what_is_no_segment(name: str) -> None:
     with pytest.raises(InvalidArgument):
-        layout.encode(name)
+        names.encode(name)
 
 
 def test_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(InvalidArgument):
-        layout.encode("\ud800")
+        names.encode("\ud800")
 
 
 @given(NAME, NAME, NAME, NAME)
@@ -103,27 +104,27 @@ def test_every_key_lies_under_its_owner(
 @given(REF, NUMBER, NUMBER, NUMBER)
 def test_an_archives_range_is_parsed(ref: SessionRef, number: int, first: int, last: int) -> None:
     life = Life(ref)
-    assert layout.archive_range(life.messages(number, first, last)) == (number, first, last)
-    assert layout.archive_range(life.archive_file(number, "candidates.json")) is None
-    assert layout.archive_range(life.segment(first, last)) is None
-    assert layout.archive_range(layout.user_of(ref).head(ref.session_id)) is None
+    assert parsing.archive_range(life.messages(number, first, last)) == (number, first, last)
+    assert parsing.archive_range(life.archive_file(number, "candidates.json")) is None
+    assert parsing.archive_range(life.segment(first, last)) is None
+    assert parsing.archive_range(layout.user_of(ref).head(ref.session_id)) is None
 
 
 @given(REF, NAME)
 def test_the_id_of_a_tool_output_is_parsed(ref: SessionRef, identity: str) -> None:
     life = Life(ref)
-    assert layout.tool_result_id(life.tool_result(identity)) == identity
+    assert parsing.tool_result_id(life.tool_result(identity)) == identity
     assert life.tool_result(identity).startswith(life.prefix)
-    assert layout.tool_result_id(life.segment(1, 2)) is None
-    assert layout.tool_result_id(life.archive_file(1, "done.json")) is None
+    assert parsing.tool_result_id(life.segment(1, 2)) is None
+    assert parsing.tool_result_id(life.archive_file(1, "done.json")) is None
 
 
 @given(REF)
 def test_whose_head_a_key_is_is_parsed(ref: SessionRef) -> None:
     key = layout.user_of(ref).head(ref.session_id)
-    assert layout.session_of_head(key) == ref.model_copy(update={"incarnation": ""})
-    assert layout.session_of_head(Life(ref).archive_file(1, "done.json")) is None
-    assert layout.session_of_head(layout.user_of(ref).memory("sessions/head.json")) is None
+    assert parsing.session_of_head(key) == ref.model_copy(update={"incarnation": ""})
+    assert parsing.session_of_head(Life(ref).archive_file(1, "done.json")) is None
+    assert parsing.session_of_head(layout.user_of(ref).memory("sessions/head.json")) is None
 
 
 SEGMENT = NAME.filter(lambda name: "/" not in name)
@@ -134,12 +135,12 @@ def test_a_memorys_owner_and_path_are_parsed(account: str, user: str, path: str)
     owner = User(account, user)
     key = owner.memory(path)
     assert key.startswith(owner.memories)
-    assert layout.memory_path(key) == (owner, path)
+    assert parsing.memory_path(key) == (owner, path)
 
 
 def test_a_memory_that_looks_like_an_archive_is_none() -> None:
     path = "topics/archives/000000000001/messages.000000000001-000000000002.jsonl"
-    assert layout.archive_range(User("a", "u").memory(path)) is None
+    assert parsing.archive_range(User("a", "u").memory(path)) is None
 
 
 @given(REF, NUMBER, NUMBER)
@@ -191,10 +192,10 @@ def test_what_was_used_lies_below_whom_it_belongs_to(ref: SessionRef) -> None:
     assert owner.usage.startswith(owner.prefix) and life.usage.startswith(life.prefix)
     assert life.context.startswith(life.prefix)
     for key in (owner.usage, life.usage, life.context):
-        assert layout.is_superseded(key)
-        assert layout.memory_path(key) is None
+        assert parsing.is_superseded(key)
+        assert parsing.memory_path(key) is None
     for name in ("used.json", "context.json"):
-        assert not layout.is_superseded(owner.memory(f"topics/{name}"))
+        assert not parsing.is_superseded(owner.memory(f"topics/{name}"))
 
 
 @given(NAME, NAME, NUMBER, st.binary(min_size=8, max_size=8))
@@ -206,11 +207,11 @@ def test_a_layers_name_and_revision_are_parsed(
         name = layout.layer_name(revision, content.hex())
         key = layout.layer(index, name)
         assert key.startswith(layout.layers_of(index)) and key.startswith(owner.prefix)
-        assert layout.layer_of(key) == (name, revision)
-        assert layout.layer_of(index) is None
-        assert layout.is_superseded(key)
-        assert layout.memory_path(key) is None
-        assert layout.area(key) == "index"
+        assert parsing.layer_of(key) == (name, revision)
+        assert parsing.layer_of(index) is None
+        assert parsing.is_superseded(key)
+        assert parsing.memory_path(key) is None
+        assert parsing.area(key) == "index"
 
 
 def test_layers_of_an_index_and_of_its_vectors_are_told_apart() -> None:
@@ -220,4 +221,4 @@ def test_layers_of_an_index_and_of_its_vectors_are_told_apart() -> None:
 
 
 def test_a_memory_is_no_layer() -> None:
-    assert layout.layer_of(User("a", "u").memory("index/x.layers/000000000001-0a.idx")) is None
+    assert parsing.layer_of(User("a", "u").memory("index/x.layers/000000000001-0a.idx")) is None

@@ -7,7 +7,8 @@ from strandline.domain.contracts import AppendRequested, Message
 from strandline.ports import Item
 from strandline.storage.codec import HeadCodec
 from strandline.storage.index import IndexCodec
-from strandline.storage.layout import User, owner_of, session_of_head
+from strandline.storage.layout import User
+from strandline.storage.parsing import owner_of, session_of_head
 from tests.sim.history import Acked, Deleted, History, NotThere, Queued, Read
 from tests.sim.invariants.raw import Raw, life_of
 

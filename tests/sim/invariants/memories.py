@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from strandline.domain.memory import read_lines
-from strandline.storage.layout import User, memory_path
+from strandline.storage.layout import User
+from strandline.storage.parsing import memory_path
 from tests.sim.history import Edited, Forgot, History, Noted
 from tests.sim.invariants.raw import File, Raw, Session
 

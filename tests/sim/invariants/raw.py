@@ -17,8 +17,9 @@ from strandline.ports import Item
 from strandline.storage.codec import HeadCodec
 from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.journal import TailCodec
-from strandline.storage.layout import Life, User, memory_path, owner_of, session_of_head
+from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
+from strandline.storage.parsing import memory_path, owner_of, session_of_head
 from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
 
 Queues = Mapping[str, MemoryQueue]

@@ -4,7 +4,8 @@ import pytest
 
 from strandline.adapters.s3 import _tagging
 from strandline.domain.contracts import SessionRef
-from strandline.storage.layout import Rebuild, User, is_rebuilt
+from strandline.storage.layout import Rebuild, User
+from strandline.storage.parsing import is_rebuilt
 
 ANN = User("acme", "ann")
 PLACE = Rebuild(ANN, "r1")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from strandline.storage.layout import User, is_passing, is_superseded
+from strandline.storage.layout import User
+from strandline.storage.parsing import is_passing, is_superseded
 
 
 def test_a_replay_is_passing_and_stays_in_its_owners_prefix() -> None:

@@ -28,7 +28,7 @@ from strandline.ports import (
     Version,
     VersionPage,
 )
-from strandline.storage.layout import is_passing, is_rebuilt, is_superseded
+from strandline.storage.parsing import is_passing, is_rebuilt, is_superseded
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

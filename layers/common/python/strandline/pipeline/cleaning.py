@@ -22,9 +22,10 @@ from strandline.pipeline.library import Library
 from strandline.storage import markdown
 from strandline.storage.codec import HeadCodec
 from strandline.storage.document import Change
-from strandline.storage.layout import Form, Life, archive_range, candidates_of, form_of, life_of, owner_of
+from strandline.storage.layout import Life
 from strandline.storage.log import ref
 from strandline.storage.once import fetch
+from strandline.storage.parsing import Form, archive_range, candidates_of, form_of, life_of, owner_of
 from strandline.storage.rewriting import rewrite
 from strandline.storage.tool_results import decode_output, encode_output
 

@@ -36,8 +36,9 @@ from strandline.ports import ConditionFailed, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.due import Due
 from strandline.storage.holdings import Holding, holdings
-from strandline.storage.layout import User, account_prefix, head_key, owner_of, user_ref
+from strandline.storage.layout import User, account_prefix, head_key, user_ref
 from strandline.storage.lease import LETTERS
+from strandline.storage.parsing import owner_of
 from strandline.storage.records import RECEIPT_KEPT
 
 STEPS = 40

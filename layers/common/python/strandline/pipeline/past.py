@@ -23,7 +23,8 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.memory import checked, no_memory
 from strandline.ports import ObjectVersion
 from strandline.storage.index import Catalogue
-from strandline.storage.layout import User, memory_path
+from strandline.storage.layout import User
+from strandline.storage.parsing import memory_path
 from strandline.storage.revisions import AnyVersion, Revision, settled
 
 MAX_CHANGED = 1_000

@@ -36,8 +36,9 @@ from strandline.pipeline.rollback import Conflict, RolledBack
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
-from strandline.storage.layout import Life, Rebuild, User, shadow_path
+from strandline.storage.layout import Life, Rebuild, User
 from strandline.storage.once import fetch
+from strandline.storage.parsing import shadow_path
 from strandline.storage.rebuilds import Archived, Rebuilding, task_of
 
 BUSY = timedelta(seconds=12)

@@ -27,8 +27,9 @@ from strandline.pipeline.commit import extract_request
 from strandline.pipeline.documents import message_documents, message_group
 from strandline.pipeline.library import Library
 from strandline.storage.due import Due
-from strandline.storage.layout import ROOT, User, layers_of, memory_path, session_of_head, user_of, user_ref
+from strandline.storage.layout import ROOT, User, layers_of, user_of, user_ref
 from strandline.storage.log import ref
+from strandline.storage.parsing import memory_path, session_of_head
 
 MEMORIES_AT_ONCE = 500
 

@@ -26,9 +26,10 @@ from strandline.pipeline.rework import Cause, rework
 from strandline.ports import ConditionFailed, Item, ObjectVersion
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
-from strandline.storage.layout import User, archive_range, area, form_of, is_superseded, life_of, memory_path
+from strandline.storage.layout import User
 from strandline.storage.once import fetch
 from strandline.storage.pages import page
+from strandline.storage.parsing import archive_range, area, form_of, is_superseded, life_of, memory_path
 from strandline.storage.records import partitions
 
 PAGE = 50

@@ -14,8 +14,9 @@ import yaml
 from strandline.domain.memory_types.custom import MAX_CUSTOM_TYPES, Declaration, NotValid, declared
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
-from strandline.storage.layout import User, declared_type
+from strandline.storage.layout import User
 from strandline.storage.once import fetch
+from strandline.storage.parsing import declared_type
 
 Form = Literal["yaml", "json", "md"]
 FORMS: tuple[Form, ...] = ("yaml", "json", "md")

@@ -12,8 +12,9 @@ from typing import Protocol
 
 from strandline.ports import Item, Items, ObjectStore, ObjectVersion
 from strandline.storage.accounts import Accounts
-from strandline.storage.layout import User, area
+from strandline.storage.layout import User
 from strandline.storage.pages import page
+from strandline.storage.parsing import area
 from strandline.storage.records import is_receipt, partitions
 
 ROWS_AT_ONCE = 100

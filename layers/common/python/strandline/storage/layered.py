@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from strandline.domain.errors import Corrupt, Unavailable
 from strandline.domain.layers import Layer
 from strandline.ports import Clock, Ids, ObjectStore, Stored
-from strandline.storage import layout
+from strandline.storage import layout, parsing
 from strandline.storage.answered import answered
 from strandline.storage.document import Codec, Documents, Stamp, Versioned
 
@@ -153,5 +153,5 @@ def unnamed(keys: Iterable[str], found: Versioned[L]) -> Collection[str]:
     return [
         key
         for key in keys
-        if (layer := layout.layer_of(key)) and layer[0] not in named and layer[1] <= found.stamp.revision
+        if (layer := parsing.layer_of(key)) and layer[0] not in named and layer[1] <= found.stamp.revision
     ]

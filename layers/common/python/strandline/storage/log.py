@@ -12,8 +12,9 @@ from strandline.domain.errors import Corrupt
 from strandline.domain.session import Head, Segment
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
-from strandline.storage.layout import Life, archive_range
+from strandline.storage.layout import Life
 from strandline.storage.once import Reads, fetch, write_once
+from strandline.storage.parsing import archive_range
 
 
 class Log:

@@ -13,8 +13,9 @@ from strandline.domain.errors import Corrupt
 from strandline.domain.tool_output import ToolOutput
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
-from strandline.storage.layout import Life, tool_result_id
+from strandline.storage.layout import Life
 from strandline.storage.once import Reads, fetch, write_once
+from strandline.storage.parsing import tool_result_id
 
 HEADER_BYTES = 8 * 1024  # three ids of at most 256 characters each, escaped at worst, and change
 _SHOWN = ("id", "tool_id", "tool_name", "message_id", "total_chars", "sha256")

@@ -13,8 +13,9 @@ from urllib.parse import quote, unquote
 from strandline.domain.extraction import Usage
 from strandline.ports import ObjectStore
 from strandline.storage.answered import answered
-from strandline.storage.layout import Life, working_through
+from strandline.storage.layout import Life
 from strandline.storage.once import write_once
+from strandline.storage.parsing import working_through
 
 OVERVIEW = "overview.md"
 
