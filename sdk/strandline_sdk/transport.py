@@ -141,4 +141,4 @@ def _refused(response: httpx.Response, document: Mapping[str, Any]) -> ApiError:
 
 def _seconds(retry_after: str | None) -> float | None:
     """The header's seconds; its date form is not used by the service and counts as absent."""
-    return float(retry_after) if retry_after and retry_after.isdigit() else None
+    return float(retry_after) if retry_after and retry_after.isdecimal() else None

@@ -14,6 +14,7 @@ from strandline.domain.extraction import Usage
 from strandline.domain.learning.experience import situation
 from strandline.domain.learning.insight import Attempt, Insight
 from strandline.domain.memory import Memory
+from strandline.domain.message import MessageIn
 from strandline.pipeline import learning, memory, rebuild, task
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.learn import run_learn
@@ -454,3 +455,53 @@ def test_a_model_is_paid_once_whatever_fails_after_its_answer_is_kept(kind: str)
         run(world, World.heal)
         assert len(teacher.asked) <= 2, f"call {at}"
         assert [row["status"] for row in lessons(world)] == ["completed"]
+
+
+@pytest.mark.parametrize(
+    "said", ["experiences//x.md", f"experiences/{'x' * 300}.md", "experiences/../profile.md"]
+)
+def test_what_cannot_be_the_name_of_a_memory_is_no_experience_that_was_read(world: World, said: str) -> None:
+    learn(world, "s", reading(said))
+    assert [lesson["status"] for lesson in lessons(world)] == ["completed"]
+    assert paths(world, "experiences/") == [EXPERIENCE]
+
+
+def test_of_many_names_of_experiences_a_hundred_are_looked_up(world: World) -> None:
+    for n in (98, 101):
+        anything = memory.matching(None, absent=False)
+        memory.write(world.services(), ALICE, f"experiences/e{n}.md", "Situation: any.", anything)
+    learn(world, "s", reading(" ".join(f"experiences/e{n}.md" for n in range(3_000))))
+    used = [n for n in (98, 101) if "used_success" in values(read(world, f"experiences/e{n}.md"))]
+    assert used == [98]
+
+
+def reading(said: str) -> list[MessageIn]:
+    """A run that says this to a tool."""
+    call = {"type": "tool", "tool_id": "r", "tool_name": "read_experience", "tool_input": {"uri": said}}
+    asked, *rest = told(GOOD, case=CASE, judged=PASSED)
+    return [asked, MessageIn.model_validate({"role": "assistant", "parts": [call]}), *rest]
+
+
+def test_of_many_remarks_twenty_stand_in_the_trajectory(world: World) -> None:
+    judged = {"passed": False, "feedback": [f"remark {n}." for n in range(2_000)]}
+    learn(world, "s", told(GOOD, case=CASE, judged=judged))
+    (path,) = paths(world, "trajectories/")
+    remarks = [line.text for line in read(world, path).lines if line.text.startswith("remark ")]
+    assert sorted(remarks) == sorted(f"remark {n}." for n in range(20))
+
+
+def test_two_names_of_one_file_are_one_case_in_an_archive(world: World) -> None:
+    again = told(BAD, case={**CASE, "name": "Cancel!"}, judged=MISSED, ids="n")
+    learn(world, "s", [*told(GOOD, case=CASE, judged=PASSED), *again])
+    counted = values(read(world, "cases/cancel.md"))
+    assert (counted["success"], counted["failure"]) == (1, 0)
+    (path,) = paths(world, "trajectories/")
+    assert 'cancel_reservation` {"reservation_id": "EHGLP"}' not in read(world, path).body
+
+
+@pytest.mark.parametrize("score", [1e308, 1.01, -3, "nan"])
+def test_a_score_that_is_none_judges_nothing(world: World, score: Any) -> None:
+    learn(world, "s", told(GOOD, case=CASE, judged={"passed": True, "score": score}))
+    assert values(read(world, "cases/cancel.md"))["success"] == 0
+    (key,) = world.stored("/memory_diff.json")
+    assert "its metadata.evaluation is not valid: score" in world.body(key).decode()

@@ -124,3 +124,44 @@ def test_answers_that_are_not_of_the_protocol_are_named(wrong: Any, named: str) 
     asking, _ = client(lambda _: httpx.Response(200, json=wrong))
     with pytest.raises(ApiError, match=named):
         asking.wait("rollout_exec_1")
+
+
+def test_a_service_that_turns_its_pages_in_a_circle_is_found_out() -> None:
+    pages = {None: "1", "1": "2", "2": "1"}
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(
+            200, json={"cases": [CASE], "next_cursor": pages[json.loads(request.content)["cursor"]]}
+        )
+
+    with pytest.raises(ApiError, match="again and again"):
+        list(client(respond)[0].cases("d", "x", "test"))
+
+
+@pytest.mark.parametrize(
+    "told", [[], {}, {"service": "s"}, {"service": "s", "max_rollout_concurrency": "4"},
+             {"service": "s", "max_rollout_concurrency": 0}]
+)  # fmt: skip
+def test_a_health_that_is_not_of_the_protocol_is_named(told: Any) -> None:
+    with pytest.raises(ApiError, match="not of the protocol: health"):
+        client(lambda _: httpx.Response(200, json=told))[0].health()
+
+
+def test_whoever_begins_is_told_at_once_that_nobody_is_there() -> None:
+    def away(_: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    asking, clock = client(away)
+    with pytest.raises(ApiError, match="ConnectError"):
+        asking.health()
+    assert clock.slept == []
+
+
+def test_a_pause_that_is_no_number_is_no_pause() -> None:
+    answers = iter(
+        [httpx.Response(503, headers={"Retry-After": "²".encode()}), httpx.Response(200, json=RUNNING)]
+    )
+    asking, clock = client(lambda _: next(answers))
+    body: Any = {"case": CASE, "policy_set": {}, "execution_context": {}, "options": {}}
+    assert asking.execute(body)["status"] == "running"
+    assert len(clock.slept) == 1

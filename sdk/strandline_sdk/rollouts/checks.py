@@ -4,7 +4,15 @@ import math
 from collections.abc import Mapping
 from typing import Any, cast
 
-from strandline_sdk.rollouts.model import Case, CasePage, CasesQuery, ExecuteRequest, Execution, Rollout
+from strandline_sdk.rollouts.model import (
+    Case,
+    CasePage,
+    CasesQuery,
+    ExecuteRequest,
+    Execution,
+    Health,
+    Rollout,
+)
 
 MAX_PAGE = 1_000
 _STATUSES = ("running", "completed", "failed")
@@ -37,6 +45,16 @@ def cases_query(document: object) -> CasesQuery:
         raise ValueError("cursor: a text, or null")
     _object(body.get("filters", {}), "filters")
     return cast(CasesQuery, {"cursor": None, "filters": {}, **body, "limit": limit})
+
+
+def health(document: object) -> Health:
+    """How a service is. Raises ValueError."""
+    found = _object(document, "health")
+    _text(found, "service", "health")
+    most = found.get("max_rollout_concurrency")
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise ValueError("health.max_rollout_concurrency: a number from 1")
+    return cast(Health, found)
 
 
 def case_page(document: object) -> CasePage:

@@ -7,7 +7,7 @@ again after a restart: it is looked for a minute more. Time is that of the clock
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -76,14 +76,16 @@ class RolloutClient:
         self._http.close()
 
     def health(self) -> Health:
-        """How the service is, and how many rollouts it runs at a time."""
-        return cast(Health, self._ask("GET", "/health"))
+        """How the service is, and how many rollouts it runs at a time. One look: whoever begins is told at once that
+        nobody is there."""
+        return _checked(checks.health, self._once("GET", "/health", None, {}))
 
     def cases(
         self, dataset: str, domain: str, split: str, filters: Mapping[str, Any] | None = None
     ) -> Iterator[Case]:
         """The cases of a split, page by page, in the service's order."""
         cursor: str | None = None
+        seen: set[str] = set()
         while True:
             query: CasesQuery = {
                 "dataset": dataset,
@@ -98,6 +100,9 @@ class RolloutClient:
             cursor = page["next_cursor"]
             if cursor is None:
                 return
+            if cursor in seen:
+                raise ApiError("INTERNAL", "the rollout service gives a page of cases again and again")
+            seen.add(cursor)
 
     def execute(
         self, request: ExecuteRequest, *, key: str | None = None, policy_token: str | None = None
@@ -187,5 +192,5 @@ def _refusal(response: httpx.Response) -> ApiError:
         f"rollout service: {message}",
         retryable=status in _PASSING or status >= 500,
         status=status,
-        retry_after=float(after) if after.isdigit() else None,
+        retry_after=float(after) if after.isdecimal() else None,
     )

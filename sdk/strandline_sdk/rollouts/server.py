@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
             self.close_connection = True
             return self._send(refusal(413, "PAYLOAD_TOO_LARGE", "a body of known length, at most 16 MB"))
         try:

@@ -113,7 +113,7 @@ class RolloutService:
     def query(self, wanted: CasesQuery) -> CasePage:
         """A page of cases. Raises BadCursor, and LookupError from `cases`."""
         cursor = wanted["cursor"] or "0"
-        if not cursor.isdigit():
+        if not cursor.isdecimal():
             raise BadCursor("cursor: not one of this service's")
         found = self._cases(wanted)
         first, last = int(cursor), int(cursor) + wanted["limit"]

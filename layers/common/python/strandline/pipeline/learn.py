@@ -16,6 +16,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,7 +24,7 @@ from pydantic import ValidationError
 from strandline.domain.address import archive_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import LearnRequested
-from strandline.domain.errors import ExtractionFailed, Unavailable
+from strandline.domain.errors import ExtractionFailed, InvalidArgument, Unavailable
 from strandline.domain.events import memories_merged
 from strandline.domain.extraction import Usage
 from strandline.domain.learning.lesson import (
@@ -64,7 +65,12 @@ from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
 
 KNOWN_CHARS = 6_000
-_EXPERIENCE = re.compile(r"(?:memories/|[\"\s/]|^)(experiences/[^\"'\s?#\\]+\.md)")
+MAX_NAMED = 100
+"""Names of experiences that are looked up of those that one run tells of."""
+
+_EXPERIENCE = re.compile(  # bounded, or a long input without an end is read again from each of its slashes
+    r"(?:memories/|[\"\s/]|^)(experiences/[^\"'\s?#\\]{1,600}\.md)"
+)
 
 
 def run_learn(services: Library, request: LearnRequested, attempt: int = 1) -> None:
@@ -167,9 +173,18 @@ def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[st
         for path in use.memories
     ]
     owner = user_of(request.session)
-    for path in dict.fromkeys((*reported, *_read_in(task.messages))):
-        if path.startswith("experiences/") and read_file(services, owner, path) is not None:
+    told = (path for path in (*reported, *_read_in(task.messages)) if path.startswith("experiences/"))
+    for path in islice(dict.fromkeys(told), MAX_NAMED):
+        if _is_there(services, owner, path):
             yield path
+
+
+def _is_there(services: Library, owner: User, path: str) -> bool:
+    """A message may name anything: what no memory can be called is none."""
+    try:
+        return read_file(services, owner, path) is not None
+    except InvalidArgument:
+        return False
 
 
 def _read_in(messages: Sequence[Message]) -> Iterator[str]:

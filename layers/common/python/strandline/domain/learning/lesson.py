@@ -34,6 +34,9 @@ from strandline.domain.times import stamp
 
 MAX_STEPS = 60
 MAX_USED = 20
+MAX_REMARKED = 20
+"""Remarks of a judgement that stand in a trajectory."""
+
 BELONGS, DERIVED_FROM, USED = "belongs_to", "derived_from", "used"
 
 
@@ -201,7 +204,7 @@ class Lesson:
             return
         score = "" if judged.score is None else f", score {judged.score:g}"
         verdict = f"Judged: {judged.verdict}{score}"
-        for text in (verdict, *judged.remarks):
+        for text in (verdict, *judged.remarks[:MAX_REMARKED]):
             where = self._cited(self.task.judged_at, self.task.judged_at, text)
             yield CandidateLine(text=text, field="evidence", **where)
 

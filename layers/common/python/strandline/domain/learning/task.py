@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from strandline.domain.names import slug
 from strandline.domain.one_line import cut, one_line
 
 Outcome = Literal["success", "failure", "partial", "unfinished", "unknown"]
@@ -70,7 +71,7 @@ class Evaluation(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     passed: bool | None = None
-    score: float | None = Field(default=None, allow_inf_nan=False)
+    score: float | None = Field(default=None, ge=0, le=1)
     outcome: Outcome | None = None
     feedback: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
     criteria: tuple[Criterion, ...] = ()
@@ -157,9 +158,9 @@ def tasks_of(messages: Sequence[Message]) -> tuple[list[Task], list[Unusable]]:
         task = _task(part, wrong)
         if task is None:
             continue
-        if task.name in tasks or len(tasks) >= MAX_TASKS:
+        if slug(task.name) in tasks or len(tasks) >= MAX_TASKS:
             wrong.append(Unusable(task.first, "this archive has a run of that case already, or too many"))
-        tasks.setdefault(task.name, task)
+        tasks.setdefault(slug(task.name), task)  # names of one file are one case
     return list(tasks.values())[:MAX_TASKS], wrong
 
 
