@@ -27,6 +27,17 @@ ROLLOUT = {
     "evaluation": {"passed": True, "score": 1.0},
 }
 DONE = {**RUNNING, "status": "completed", "duration_ms": 7, "rollout": ROLLOUT}
+
+
+def rolled(**other: Any) -> dict[str, Any]:
+    """What is done, with another part of its rollout."""
+    return {**DONE, "rollout": {**ROLLOUT, **other}}
+
+
+def judged(result: dict[str, Any]) -> dict[str, Any]:
+    return {"passed": False, "score": 0, "criterion_results": [result]}
+
+
 Respond = Callable[[httpx.Request], httpx.Response]
 
 
@@ -118,12 +129,46 @@ def test_cases_come_page_by_page() -> None:
         ({**DONE, "rollout": {**ROLLOUT, "evaluation": {"passed": True, "score": 2}}}, "evaluation.score"),
         ({**DONE, "rollout": {**ROLLOUT, "case": {"name": "c"}}}, "case.task_signature"),
         (["no object"], "execution"),
+        ({**DONE, "error": 7}, "execution.error"),
+        (rolled(case={**CASE, "rubric": ["x"]}), "case.rubric"),
+        (rolled(case={**CASE, "rubric": {"criteria": ["x"]}}), "a criterion"),
+        (rolled(case={**CASE, "name": "\ud800"}), "case.name: not valid Unicode"),
+        (rolled(messages=[{"role": "user", "metadata": [1]}]), "messages.metadata"),
+        (rolled(messages=[{"role": "assistant", "parts": [1]}]), "a part"),
+        (rolled(messages=[{"role": "assistant", "parts": [{}]}]), "messages.parts.type"),
+        (rolled(evaluation={"passed": False, "score": 0, "feedback": 3}), "evaluation.feedback"),
+        (rolled(evaluation={"passed": False, "score": 0, "feedback": [{}]}), "evaluation.feedback"),
+        (rolled(evaluation=judged({"name": "n"})), "criterion_results.passed"),
+        (
+            rolled(evaluation=judged({"name": "n", "passed": False, "feedback": 7})),
+            "criterion_results.feedback",
+        ),
+        (rolled(metadata=[1]), "rollout.metadata"),
+        (rolled(metadata={"memory": {"context": 7}}), "memory.context"),
+        (rolled(metadata={"memory": {"read": 7}}), "memory.read"),
+        (rolled(metadata={"usage": {"cost_usd": "dear"}}), "metadata.usage"),
     ],
 )
 def test_answers_that_are_not_of_the_protocol_are_named(wrong: Any, named: str) -> None:
-    asking, _ = client(lambda _: httpx.Response(200, json=wrong))
+    raw = json.dumps(wrong).encode()  # with a lone surrogate, as JSON can
+    asking, _ = client(lambda _: httpx.Response(200, content=raw))
     with pytest.raises(ApiError, match=named):
         asking.wait("rollout_exec_1")
+
+
+def test_what_is_null_and_may_be_absent_is_absent() -> None:
+    absent: Any = {"feedback": None, "criterion_results": None}
+    told = rolled(
+        case={**CASE, "rubric": None, "metadata": None},
+        messages=[{"role": "user", "content": "do it", "metadata": None, "parts": None}],
+        evaluation={"passed": True, "score": 1.0, **absent},
+        metadata={"usage": None, "memory": {"context": None, "read": None}},
+    )
+    found = client(lambda _: httpx.Response(200, json=told))[0].wait("rollout_exec_1")["rollout"]
+    assert found == {
+        **ROLLOUT,
+        "metadata": {"memory": {}},
+    }
 
 
 def test_a_service_that_turns_its_pages_in_a_circle_is_found_out() -> None:
