@@ -20,7 +20,7 @@ from strandline.domain.candidates import (
     Rejected,
 )
 from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
-from strandline.domain.injection import injected
+from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.line import CONTENT, quote_hash
 from strandline.domain.linking import linked
 from strandline.domain.memory_policy import MemoryPolicy
@@ -30,7 +30,6 @@ from strandline.domain.names import slug
 from strandline.domain.quotes import place
 from strandline.domain.times import stamp
 
-INSTRUCTION = "sounds like an instruction to a model"
 _ACTED_ON = frozenset({"preferences", "skills", "tools", "experiences"})
 """Memory types that say how an agent is to act. What was said to take a model over becomes none of these."""
 

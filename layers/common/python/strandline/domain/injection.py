@@ -7,6 +7,8 @@ that remembered text is framed as data, and that an extraction is checked agains
 from strandline.domain.folding import fold
 from strandline.domain.redaction.span import Literals, Pattern
 
+INSTRUCTION = "sounds like an instruction to a model"
+
 _LITERALS = Literals(
     (
         "ignor", "disregard", "forget", "override", "system prompt", "systemprompt", "jailbreak", "developer mode",

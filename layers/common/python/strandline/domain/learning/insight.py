@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from strandline.domain.extraction import Usage
+from strandline.domain.injection import injected
 from strandline.domain.learning.steps import steps_of
 from strandline.domain.learning.task import Task
 from strandline.domain.one_line import cut, one_line
@@ -78,6 +79,6 @@ def _fitting(rows: Iterable[str], room: int) -> Iterator[str]:
 
 
 def points(given: Iterable[object]) -> tuple[str, ...]:
-    """At most eight points, each on one line."""
+    """At most eight points, each on one line; none that is worded to take a model over."""
     lines = (cut(one_line(str(point)).lstrip("-*# "), POINT_CHARS) for point in given)
-    return tuple(dict.fromkeys(line for line in lines if line))[:POINTS]
+    return tuple(dict.fromkeys(line for line in lines if line and not injected(line)))[:POINTS]

@@ -1,7 +1,12 @@
-"""How a run of a task came out, and how much its lessons count."""
+"""How a run of a task came out, and how much its lessons count.
+
+An experience says how an agent is to act, so what is worded to take a model over does not get into one.
+"""
 
 from collections.abc import Sequence
+from itertools import islice
 
+from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.learning.run import Call, Run
 from strandline.domain.learning.steps import Step
 from strandline.domain.learning.task import Evaluation, Outcome, Task
@@ -26,14 +31,21 @@ def confidence(outcome: Outcome, evaluation: Evaluation | None) -> float:
     return hundredths / 100
 
 
+def _call(step: Step) -> Call:
+    names = tuple(name for name in step.arguments if not injected(name))
+    return Call(step.tool, names, INSTRUCTION if injected(step.error or "") else step.error)
+
+
 def run_of(task: Task, steps: Sequence[Step]) -> Run:
     """The run of a task, by the rules."""
     outcome = outcome_of(task, steps)
-    remarks = task.evaluation.remarks[:MAX_REMARKS] if task.evaluation else []
+    said = task.evaluation.remarks if task.evaluation else []
+    remarks = islice((text for text in said if not injected(text)), MAX_REMARKS)
+    calls = islice((step for step in steps if not injected(step.tool)), MAX_CALLS)
     return Run(
         outcome,
         confidence(outcome, task.evaluation),
-        calls=tuple(Call(step.tool, step.arguments, step.error) for step in steps[:MAX_CALLS]),
+        calls=tuple(map(_call, calls)),
         remarks=tuple(remarks),
         asked=task.asked,
     )

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.names import slug
 from strandline.domain.one_line import cut, one_line
 
@@ -157,6 +158,11 @@ def tasks_of(messages: Sequence[Message]) -> tuple[list[Task], list[Unusable]]:
     for part in _parts(messages, wrong):
         task = _task(part, wrong)
         if task is None:
+            continue
+        if injected(
+            f"{task.name}\n{task.signature}\n{task.asked}"
+        ):  # an agent is shown these as what applies
+            wrong.append(Unusable(task.request.seq, INSTRUCTION))
             continue
         if slug(task.name) in tasks or len(tasks) >= MAX_TASKS:
             wrong.append(Unusable(task.first, "this archive has a run of that case already, or too many"))
