@@ -2,8 +2,8 @@
 
 import pytest
 
-from strandline.domain.contracts import EraseRequested
-from strandline.pipeline import memory, session
+from strandline.domain.contracts import EraseRequested, ExtractRequested
+from strandline.pipeline import memory, outcome, session
 from strandline.pipeline.append import new_head, note
 from strandline.ports import Ambiguous
 from strandline.storage.log import ref
@@ -83,8 +83,13 @@ def test_a_deletion_is_told_of_although_the_session_has_begun_again(world: World
     assert [(event["session_id"], event["at"]) for event in told] == [("s", deleted_at)]
 
 
-def test_a_merge_that_is_given_up_behind_the_head_of_its_archive_comes_to_its_end() -> None:  # B-B17
-    world = next(filter(behind_the_head, map(dying, range(60))))
+@pytest.mark.parametrize("failed_before", [False, True])
+def test_a_merge_that_is_given_up_behind_the_head_of_its_archive_comes_to_its_end(
+    failed_before: bool,
+) -> None:  # B-B17
+    """Also one that came after all, when its archive had been given up."""
+    tries = (dying(at, failed_before=failed_before) for at in range(60))
+    world = next(filter(behind_the_head, tries))
     world.merge_queue.done(world.merge_queue.receive(1)[0])
 
     world.heal()
@@ -98,12 +103,16 @@ def test_a_merge_that_is_given_up_behind_the_head_of_its_archive_comes_to_its_en
     assert world.rows("DUE#") == []
 
 
-def dying(at: int) -> World:
-    """A world in which a merge has died at that call."""
+def dying(at: int, *, failed_before: bool) -> World:
+    """A world in which a merge has died at that call, perhaps after its archive was given up."""
     world = World()
     world.append("s", "tea: I like green tea")
     world.commit("s")
+    request = world.extract_queue.sent[0]
+    assert isinstance(request, ExtractRequested)
     world.extract_next()
+    if failed_before:
+        outcome.fail(world.services(), request, "sweep", "no progress")
     world.kill(at, before=True)
     with going_on():
         world.merge_next()
@@ -113,7 +122,7 @@ def dying(at: int) -> World:
 
 def behind_the_head(world: World) -> bool:
     """Whether the head says that the archive is done, and nothing else does."""
-    return not world.head("s").pending and not world.stored("done.json")
+    return world.head("s").completed == 1 and not world.stored("done.json")
 
 
 def test_an_edit_that_the_bus_has_not_heard_of_is_told_although_the_memory_is_gone(world: World) -> None:

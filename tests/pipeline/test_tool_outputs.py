@@ -129,6 +129,27 @@ def test_a_session_that_is_replaced_meanwhile_gets_the_output_too(world: World) 
     assert tool_results.read(world.services(), ALICE, "s", identity).content == LONG
 
 
+@pytest.mark.parametrize("at", [5, 6])  # before the output, before the head that has the message
+def test_a_session_that_is_deleted_while_it_begins_begins_anew(world: World, at: int) -> None:  # B-A15
+    """The life that was begun for the output, and ended before the message was in it, never comes back."""
+    ended: list[str] = []
+
+    def delete_it() -> None:
+        world.mend()
+        found = world.services().heads.read(ALICE.head("s"))
+        if found is not None:
+            ended.append(found.value.incarnation)
+            session.delete(world.services(), ALICE, "s")
+
+    world.next(at, delete_it)
+    append(world)
+
+    head = world.head("s")
+    assert head.incarnation not in ended
+    identity = read_line(head.tail[-1])["parts"][0]["ref"]["id"]
+    assert tool_results.read(world.services(), ALICE, "s", identity).content == LONG
+
+
 def test_deleting_the_session_takes_them_along(world: World) -> None:  # B-A15
     append(world)
     session.delete(world.services(), ALICE, "s")

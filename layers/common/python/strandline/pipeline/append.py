@@ -115,10 +115,11 @@ class _Missing(Exception):
 
 
 def _living(head: Head | None, base: Head | None) -> Head:
-    """The session as it is, or as it begins. Raises _Missing while there is nothing to begin with."""
+    """The session as it is, or as it begins. Raises _Missing while there is nothing to begin with: a life that was
+    begun for this and deleted since does not begin twice."""
     if head is not None and not head.buried_at:
         return head
-    if base is None:
+    if base is None or (head is not None and head.incarnation == base.incarnation):
         raise _Missing(_begin_with)
     return born(base, head)
 

@@ -148,12 +148,14 @@ def _moves_on(services: Library, task: Item | None, now: datetime) -> bool:
 
 
 def _agree(services: Library, due: Due, head: Head, task: Item | None) -> str | None:
-    """The archive has ended: a task that a crash left open ends like it, and the session list shows it."""
+    """The archive has ended: a task that a crash left open, or left failed where a late merge has succeeded, ends like
+    it, and the session list shows it."""
     services.sessions.mend(head)
     failed = find_archive(head.failed, due.archive)
     if failed is not None:
         outcome.report(services, extract_request(due.session, failed), failed, "sweep")
-    is_open = task is not None and task["status"] in ("pending", "running") and _is_of(task, due, head)
+    behind = ("pending", "running") if failed else ("pending", "running", "failed")
+    is_open = task is not None and task["status"] in behind and _is_of(task, due, head)
     if is_open and failed is not None:
         services.tasks.fail(due.session, due.task_id, due.archive, stage="sweep", reason=failed.reason or "")
     elif is_open and _finish(services, due, head):
