@@ -221,9 +221,9 @@ BY_HAND: tuple[Mutant, ...] = (
         race="outputs",
     ),
     edit(
-        "every life of a session is the same",
-        "pipeline.append:new_head",
-        ("incarnation=services.ids.new()", "incarnation=session_id"),
+        "a life that was begun and deleted begins twice",
+        "pipeline.append:_living",
+        ("base is None or (head is not None and head.incarnation == base.incarnation)", "base is None"),
         race="lives",
     ),
     edit(
@@ -415,9 +415,11 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "who holds the lease need not decide again",
-        "pipeline.auto_commit:_commit",
-        ("if wanted is None:\n            return Skip(NOT_DUE)\n", "pass\n"),
-        ("wanted.keep_recent_count", "wanted.keep_recent_count if wanted else 0"),
+        "pipeline.auto_commit:_planned",
+        (
+            "plan_commit(services, head, wanted.keep_recent_count) if wanted else Skip(NOT_DUE)",
+            "plan_commit(services, head, wanted.keep_recent_count if wanted else 0)",
+        ),
         race="bursts",
     ),
     edit(
@@ -475,6 +477,11 @@ BY_HAND: tuple[Mutant, ...] = (
 
 ELSEWHERE: dict[str, str] = {
     "pipeline.erase:_tell": "tests/pipeline/test_erasure.py",
+    "pipeline.learning:_note": "tests/pipeline/test_learn.py",
+    "pipeline.learning:_note_once": "tests/pipeline/test_learn.py",
+    "pipeline.learning:failed": "tests/pipeline/test_learn.py",
+    "pipeline.learning:running": "tests/pipeline/test_learn.py",
+    "pipeline.scrub_parts:_write_row": "tests/pipeline/test_scrub.py",
     "storage.accounts:Accounts._create": "tests/handlers/test_admin.py",
     "storage.accounts:Accounts.change_role": "tests/handlers/test_admin.py",
     "storage.erasures:Erasures.close": "tests/pipeline/test_erasure_crashes.py",
@@ -485,9 +492,12 @@ ELSEWHERE: dict[str, str] = {
     "storage.replays:Replays._set": "tests/handlers/test_idempotency.py",
     "storage.replays:Replays._written": "tests/handlers/test_idempotency.py",
     "storage.replays:Replays.forget": "tests/handlers/test_idempotency.py",
+    "storage.rewriting:rewrite": "tests/pipeline/test_scrub.py",
+    "storage.scrubs:Scrubs.open": "tests/pipeline/test_scrub.py",
+    "storage.scrubs:Scrubs.save": "tests/pipeline/test_scrub.py",
 }
-"""Conditional calls of what the simulation does not do (accounts, keys, erasures of users, kept answers), and where it
-is tried."""
+"""Conditional calls of what the simulation does not do (accounts, keys, erasures of users, kept answers, learning,
+scrubs), and where it is tried."""
 
 EQUIVALENT: dict[str, str] = {
     "the erase worker does not look whether the session lives": (
