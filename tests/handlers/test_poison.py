@@ -1,7 +1,7 @@
 """Messages that can come to nothing, on every queue: they end where an operator finds them, or do nothing at all, and
 hold nobody up.
 
-                    ingest                     commit, extract, merge, erase
+                    ingest                     commit, extract, merge, learn, erase
     not JSON        dead letter                dead letter
     unknown version dead letter                dead letter
     no session      dead letter (unnamed)      acknowledged: a session that is gone needs nothing any more
@@ -21,6 +21,7 @@ from strandline.domain.contracts import (
     CommitRequested,
     EraseRequested,
     ExtractRequested,
+    LearnRequested,
     MergeRequested,
     SessionRef,
 )
@@ -31,8 +32,8 @@ from tests.handlers.test_ingest import request
 
 Fate = Literal["dead", "harmless"]
 ALICE, BOB = User("acme", "alice"), User("acme", "bob")
-QUEUES = ("IngestQueue", "CommitQueue", "ExtractQueue", "MergeQueue", "EraseQueue")
-ORDERED = ("IngestQueue", "MergeQueue")
+QUEUES = ("IngestQueue", "CommitQueue", "ExtractQueue", "MergeQueue", "LearnQueue", "EraseQueue")
+ORDERED = ("IngestQueue", "MergeQueue", "LearnQueue")
 STAGES = QUEUES[1:]
 INGEST: Mapping[str, str] = {
     "not JSON": "{",
@@ -76,7 +77,8 @@ def at(service: Service, name: str, alice: Client, session: str = "s") -> Stage:
     """What is waiting for the stage's worker in a session of Alice's."""
     word = name.removesuffix("Queue").lower()
     queue = getattr(service.world, f"{word}_queue", MemoryQueue())
-    alice.append(session, "I love the cello.")
+    told = {"metadata": {"case": {"name": "c"}}} if word == "learn" else {}
+    alice.append(session, "I love the cello.", **told)
     found = SessionRef(
         account_id="acme",
         user_id="alice",
@@ -95,11 +97,14 @@ def good(service: Service, word: str, alice: Client, session: SessionRef) -> str
         alice.delete(f"/sessions/{session.session_id}")
         return EraseRequested(scope="session", session=session).model_dump_json()
     task = alice.commit(session.session_id).result["task_id"]
-    if word == "merge":
+    if word in ("merge", "learn"):
         service.deliver("ExtractQueue", service.world.extract_queue)
-        take_all(service.world.merge_queue)
-    take_all(service.world.extract_queue)
-    kind = {"extract": ExtractRequested, "merge": MergeRequested}[word]
+    if word == "learn":
+        service.deliver("MergeQueue", service.world.merge_queue)
+        task = f"{task}-learn"
+    for queue in (service.world.extract_queue, service.world.merge_queue, service.world.learn_queue):
+        take_all(queue)
+    kind = {"extract": ExtractRequested, "merge": MergeRequested, "learn": LearnRequested}[word]
     return kind(session=session, archive=1, first=1, last=1, task_id=task).model_dump_json()
 
 
@@ -201,6 +206,9 @@ def happened(service: Service, alice: Client, stage: Stage) -> bool:
         return alice.log(session)[-1] == (2, "more")
     if stage.name == "ExtractQueue":
         return len(service.world.stored(f"/sessions/{session}/{stage.session.incarnation}/archives/")) > 1
+    if stage.name == "LearnQueue":
+        lesson = json.loads(stage.good)["task_id"]
+        return bool(alice.get(f"/tasks/{lesson}").result["status"] == "completed")
     archives = alice.look(session).result["archives"]
     done = {"CommitQueue": ("pending", 1), "MergeQueue": ("completed", 1)}
     name, count = done[stage.name]

@@ -148,7 +148,7 @@ def failed(services: Services, request: LearnRequested, reason: str) -> None:
 def forgotten(services: Services, request: LearnRequested) -> None:
     """Its session was deleted."""
     with answered():
-        services.tasks.forget(user_of(request.session), request.task_id)
+        services.tasks.forget(user_of(request.session), request.task_id, of=request.session)
 
 
 def _note_once(services: Services, request: LearnRequested) -> None:

@@ -273,7 +273,7 @@ def _learn(services: Library, due: Due, _now: datetime) -> str | None:
     head = found.value if found else None
     span = services.log.find(head, due.archive) if head and not head.buried_at else None
     if head is None or span is None or head.incarnation != due.session.incarnation:
-        services.tasks.forget(user_of(due.session), due.task_id)
+        services.tasks.forget(user_of(due.session), due.task_id, of=due.session)
         services.due.remove(due)
         return None
     task = services.tasks.get(user_of(due.session), due.task_id)

@@ -228,8 +228,11 @@ class Tasks:
         found = page(self._items, f"TASKS#{_owner(user)}", after, limit, Order(newest_first=True))
         return Page([item for item in found.items if self._alive(item)], found.next)
 
-    def forget(self, user: User, identity: str) -> None:
-        self._items.delete(f"TASKS#{_owner(user)}", identity)
+    def forget(self, user: User, identity: str, *, of: SessionRef | None = None) -> None:
+        """Removes a task; `of` a session, only one of that life of it."""
+        when = {"resource_id": of.session_id, "incarnation": of.incarnation} if of else None
+        with suppress(ConditionFailed):
+            self._items.delete(f"TASKS#{_owner(user)}", identity, when=when)
 
     def _alive(self, item: Item) -> bool:
         expires = item.get("expires_at")
