@@ -106,6 +106,24 @@ def test_the_next_commit_s_outcome_is_that_of_what_was_read(taught: Client) -> N
 
 
 @pytest.mark.parametrize(
+    ("days", "total"),
+    [
+        ({"start_date": "2026-01-01", "end_date": "2026-01-01"}, 1),
+        ({"start_date": "2026-01-02"}, 0),
+        ({"end_date": "2025-12-31"}, 0),
+    ],
+)
+def test_runs_of_some_days(taught: Client, days: dict[str, str], total: int) -> None:
+    page = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL, **days).result
+    assert (page["total"], len(page["trajectories"])) == (total, total)
+
+
+def test_a_day_that_is_none_is_refused(taught: Client) -> None:
+    refused = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL, start_date="yesterday")
+    assert refused.refusal == (400, "INVALID_ARGUMENT")
+
+
+@pytest.mark.parametrize(
     ("uri", "refusal"),
     [
         ("viking://user/alice/memories/experiences/none.md", (404, "NOT_FOUND")),

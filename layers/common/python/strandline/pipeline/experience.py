@@ -134,17 +134,18 @@ class Told:
 
 
 def trajectories(
-    services: Library, owner: User, path: str, *, offset: int, limit: int
+    services: Library, owner: User, path: str, days: tuple[str, str], page: slice
 ) -> tuple[list[Told], int]:
-    """Those of an experience, the newest conversations first, and how many there are. Raises NotFound."""
+    """Those of an experience from one day to another (inclusive), the newest first, and how many there are. Raises
+    NotFound."""
     found = memory.read(services, owner, checked(path))
     rows = memory.list_memories(services, owner, "trajectories/")
     ends = [
         (rows[link.path]["updated_at"], link.path, "used" if link.type == "used" else "source")
         for link in found.links
-        if link.path in rows
+        if link.path in rows and days[0] <= rows[link.path]["updated_at"][:10] <= days[1]
     ]
-    some = sorted(ends, reverse=True)[offset : offset + limit]
+    some = sorted(ends, reverse=True)[page]
     return [_told(services, owner, end, relation) for _, end, relation in some], len(ends)
 
 

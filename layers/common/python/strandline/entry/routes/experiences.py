@@ -1,5 +1,6 @@
 """What was learnt from runs of tasks: found by what is asked, read where it fits, and what became of it."""
 
+from datetime import date
 from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
@@ -90,11 +91,15 @@ def trajectories(
     experience_uri: Uri,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
     offset: Annotated[int, Query(ge=0)] = 0,
+    start_date: date | None = None,
+    end_date: date | None = None,
 ) -> dict[str, Any]:
-    """The runs that an experience was learnt from, and those that had read it, the newest first."""
+    """The runs that an experience was learnt from, and those that had read it, the newest first; of some days (UTC,
+    both inclusive) only, by when they were learnt from last."""
     whose, known = owner(router), library()
     path = _path(experience_uri, whose.user_id)
-    found, total = experience.trajectories(known, whose, path, offset=offset, limit=limit)
+    days = (start_date or date.min).isoformat(), (end_date or date.max).isoformat()
+    found, total = experience.trajectories(known, whose, path, days, slice(offset, offset + limit))
     return ok(
         {
             "experience_uri": memory_uri(whose.user_id, path),
