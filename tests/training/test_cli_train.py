@@ -96,6 +96,15 @@ def test_the_report_names_the_worst_cases_and_their_files(runs: Runs) -> None:
     assert (place / "messages.json").exists()
 
 
+def test_a_report_without_a_failure_says_so(runs: Runs) -> None:
+    from strandline_sdk.training.report import lines
+
+    setup = runs.setup({"epochs": 1, "train_index": (0,), "eval_index": (0,)}, commit=False)
+    text = "\n".join(lines(*train(setup)))
+    assert "Every case of the last evaluation passed every time." in text
+    assert "Worst cases" not in text
+
+
 class Screen:
     """What is drawn."""
 

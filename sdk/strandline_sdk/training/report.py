@@ -88,9 +88,13 @@ def _worst(report: Document, run: Path) -> Iterator[str]:
     found = evaluations(report)
     if not found:
         return
+    failing = worst(found[-1])
+    if not failing:
+        yield "Every case of the last evaluation passed every time."
+        return
     yield f"## Worst cases of the last evaluation (files of each: {_FILES})"
     yield ""
-    for case in worst(found[-1]):
+    for case in failing:
         scores = ", ".join(_score(result) for result in case["results"])
         yield f"- {case['case']}: {scores}"
         for result in case["results"]:
