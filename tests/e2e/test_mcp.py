@@ -31,7 +31,7 @@ def talk(run: LocalRun, user: str, work: Callable[[Client], Awaitable[T]], mode:
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_an_agent_remembers_and_another_user_s_does_not_see_it(local_run: LocalRun, mode: str) -> None:
     async def remember(agent: Client) -> list[str]:
-        assert len((await agent.list_tools()).tools) == 10
+        assert len((await agent.list_tools()).tools) == 12
         noted = await agent.call_tool("remember", {"content": "The boat is green.", "name": f"Boat {mode}"})
         found = await agent.call_tool("recall", {"query": "which colour has the boat?"})
         path = f"/memories/log-{mode}.md"

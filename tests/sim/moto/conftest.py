@@ -7,7 +7,7 @@ import pytest
 from moto.core.base_backend import BaseBackend
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def quick() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.endpoint.time.sleep", lambda _: None)
