@@ -1,7 +1,7 @@
 """How often the right task comes first: tau-bench's logged runs on airline tasks, some runs a task as its case, the
 requests of its other runs as queries.
 
-    python -m tests.perf.experiences /work/shared/data/tau2/gpt-4o-airline.json.gz
+    python -m tests.perf.experiences ../shared/data/tau2/gpt-4o-airline.json.gz
 """
 
 import sys
