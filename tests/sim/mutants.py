@@ -489,6 +489,7 @@ ELSEWHERE: dict[str, str] = {
     "storage.erasures:Erasures.save": "tests/pipeline/test_erasure_crashes.py",
     "storage.keys:Keys.change_role": "tests/handlers/test_admin.py",
     "storage.keys:Keys.change_role/2": "tests/handlers/test_admin.py",
+    "storage.records:Tasks.forget": "tests/handlers/test_poison.py",
     "storage.replays:Replays._set": "tests/handlers/test_idempotency.py",
     "storage.replays:Replays._written": "tests/handlers/test_idempotency.py",
     "storage.replays:Replays.forget": "tests/handlers/test_idempotency.py",
