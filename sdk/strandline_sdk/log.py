@@ -1,11 +1,14 @@
 """The log of a session: appended to at its end, read from either."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import cast
 from uuid import uuid4
 
 from strandline_sdk.connection import Connection, given, session_path
 from strandline_sdk.model import Appended, BatchAppended, Message, StoredMessage
+
+MAX_PAGE = 1_000
 
 
 class Log(Connection):
@@ -43,9 +46,9 @@ class Log(Connection):
                 return
 
     def last_messages(self, session_id: str, count: int) -> list[StoredMessage]:
-        """The newest `count` messages (at most 1,000) in seq order."""
-        path = session_path(session_id, "/messages")
-        return cast(list[StoredMessage], self._get(path, order="desc", limit=count)[::-1])
+        """The newest `count` messages in seq order."""
+        newest = self.newest_messages(session_id, page_size=min(count, MAX_PAGE))
+        return list(islice(newest, count))[::-1]
 
 
 def _with_id(message: Message) -> Message:

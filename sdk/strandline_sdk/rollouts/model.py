@@ -160,10 +160,3 @@ class Execution(TypedDict, total=False):
     error: Required[str | None]
     duration_ms: NotRequired[int | None]
     rollout: NotRequired[Rollout | None]
-
-
-class Snapshot(TypedDict):
-    """What a policy token opens: the policies of one snapshot, with their content."""
-
-    policy_snapshot_id: str
-    policy_set: PolicySetDocument

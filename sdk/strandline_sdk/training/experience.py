@@ -1,7 +1,7 @@
 """An experience as markdown: Situation, Approach of at most eight points, Reflect. Other sections stay as they are."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from strandline_sdk.rollouts.policies import unmarked
 from strandline_sdk.training.values import Point
@@ -31,10 +31,6 @@ class Experience:
             "\n\n".join([*parts, f"## Reflect\n\n{learnt}", *([self.rest] if self.rest else [])]).strip()
             + "\n"
         )
-
-    def with_approach(self, points: tuple[Point, ...]) -> "Experience":
-        """The same with other points."""
-        return replace(self, approach=points)
 
 
 def parse(name: str, text: str) -> Experience:

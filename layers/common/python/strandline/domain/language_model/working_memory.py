@@ -17,7 +17,6 @@ from strandline.domain.working_memory.edits import Edits, apply, numbered
 from strandline.domain.working_memory.excerpts import Excerpt, excerpts
 from strandline.domain.working_memory.update import Update
 
-SUMMARY_VERSION = 1
 TOOL = "update_notes"
 MAX_ADDED = 40
 """Items that one answer may add to a section."""
