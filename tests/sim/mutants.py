@@ -174,7 +174,7 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "the sweep removes the marker of what it has only sent again",
-        "pipeline.sweep:_heal",
+        "pipeline.healing:heal",
         (
             "services.due.move(due, replace(due, at=services.due_at(), rounds=due.rounds + 1))",
             "services.due.remove(due)",
@@ -183,7 +183,7 @@ BY_HAND: tuple[Mutant, ...] = (
     ),
     edit(
         "the sweep does not make task and list agree",
-        "pipeline.sweep:_heal",
+        "pipeline.healing:heal",
         ("return _agree(services, due, head, task)", "return services.due.remove(due)"),
         race="sweeps",
     ),
