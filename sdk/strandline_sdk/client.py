@@ -9,7 +9,6 @@ from strandline_sdk.contexts import Contexts
 from strandline_sdk.keys import Keys
 from strandline_sdk.log import Log
 from strandline_sdk.model import (
-    Archive,
     BlamedLine,
     ChangedMemory,
     Committed,
@@ -78,14 +77,6 @@ class Client(Keys, Log, Topics, Contexts):
         """Counts that the session made use of these memories, by their URIs, or of a skill."""
         body = given({"contexts": list(contexts) or None, "skill": skill})
         return self._write("POST", session_path(session_id, "/used"), body)
-
-    def archives(self, session_id: str) -> list[Archive]:
-        """The session's archives with their status."""
-        return list(self._pages(session_path(session_id, "/archives")))
-
-    def archive(self, session_id: str, archive_id: str) -> Archive:
-        """One archive: abstract, overview, messages, seq range."""
-        return cast(Archive, self._get(session_path(session_id, f"/archives/{segment(archive_id)}")))
 
     # ---- tool results: outputs too large to stand in their messages ----------------------------------------
 

@@ -1,18 +1,19 @@
-"""The log of a session: appended to at its end, read from either."""
+"""The log of a session: appended to at its end, read from either, cut into archives by its commits."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import cast
 from uuid import uuid4
 
-from strandline_sdk.connection import Connection, given, session_path
-from strandline_sdk.model import Appended, BatchAppended, Message, StoredMessage
+from strandline_sdk.connection import Connection, given, segment, session_path
+from strandline_sdk.model import Appended, Archive, BatchAppended, MemoryDiff, Message, StoredMessage
 
 MAX_PAGE = 1_000
 
 
 class Log(Connection):
-    """The part of the client that writes and reads messages."""
+    """The part of the client that writes and reads messages, and what became of them."""
 
     def append(self, session_id: str, message: Message, *, expected_last_seq: int | None = None) -> Appended:
         """Appends one message. One without an id gets one, so that a repeated request stores it once. Where the session
@@ -49,6 +50,19 @@ class Log(Connection):
         """The newest `count` messages in seq order."""
         newest = self.newest_messages(session_id, page_size=min(count, MAX_PAGE))
         return list(islice(newest, count))[::-1]
+
+    def archives(self, session_id: str) -> list[Archive]:
+        """The session's archives with their status."""
+        return list(self._pages(session_path(session_id, "/archives")))
+
+    def archive(self, session_id: str, archive_id: str) -> Archive:
+        """One archive: abstract, overview, messages, seq range."""
+        return cast(Archive, self._get(session_path(session_id, f"/archives/{segment(archive_id)}")))
+
+    def diff(self, uri: str) -> MemoryDiff:
+        """What an archive changed in the memories, by its `memory_diff_uri`, or what was learnt of it, by its
+        `learn_diff_uri`."""
+        return cast(MemoryDiff, json.loads(self._get("/content/read", uri=uri)))
 
 
 def _with_id(message: Message) -> Message:

@@ -152,6 +152,24 @@ class Archive(TypedDict, total=False):
     overview: str | None
     messages: list[StoredMessage]
     memory_diff_uri: str | None
+    learn_diff_uri: str | None
+
+
+class MemoryDiff(TypedDict, total=False):
+    """What an archive, or what was learnt of it, changed in the memories: `operations` by `adds`, `updates` and
+    `deletes`, each with its `uri`, `memory_type`, and the text `before` and `after`; what was rejected or skipped, and
+    why; counts in `summary`."""
+
+    archive_uri: Required[str]
+    extraction: Required[str]
+    operations: Required[dict[str, list[dict[str, Any]]]]
+    summary: Required[dict[str, Any]]
+    extractor: str
+    types: dict[str, str]
+    rejected: list[dict[str, Any]]
+    skipped: list[dict[str, Any]]
+    settled: list[dict[str, Any]]
+    rolled_back_at: str
 
 
 class Context(TypedDict, total=False):

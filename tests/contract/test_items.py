@@ -69,6 +69,13 @@ def test_update_leaves_the_other_attributes(table: Items) -> None:
     assert table.get("p", "s") == _item(a=1, b=None, c=3, d={"e": []}, size="word")
 
 
+def test_update_sets_first_what_is_not_there(table: Items) -> None:
+    table.update("p", "s", {"a": 1}, first={"a": 0, "b": "new", "none": None})
+    assert table.get("p", "s") == _item(a=1, b="new", none=None)
+    table.update("p", "s", {"c": 2}, first={"a": 9, "b": "late", "none": 9, "d": 4})
+    assert table.get("p", "s") == _item(a=1, b="new", none=None, c=2, d=4)
+
+
 def test_update_creates(table: Items) -> None:
     table.update("p", "s", {"a": 1})
     assert table.get("p", "s") == _item(a=1)

@@ -40,12 +40,13 @@ class MemoryItems:
     def put(self, item: Item, *, when: Item | None = None) -> None:
         self.faults.run("put", lambda: self._write(item["pk"], item["sk"], item, when, whole=True))
 
-    def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
+    def update(
+        self, pk: str, sk: str, values: Item, *, first: Item | None = None, when: Item | None = None
+    ) -> None:
         if not values or {"pk", "sk"} & values.keys():
             raise ValueError("an update sets at least one attribute, and never the key")
-        self.faults.run(
-            "update", lambda: self._write(pk, sk, {**values, "pk": pk, "sk": sk}, when, whole=False)
-        )
+        row = {**values, "pk": pk, "sk": sk}
+        self.faults.run("update", lambda: self._write(pk, sk, row, when, whole=False, first=first))
 
     def add(self, pk: str, sk: str, name: str, number: int, *, values: Item) -> int:
         def grow() -> int:
@@ -79,11 +80,13 @@ class MemoryItems:
 
         return self.faults.run("query", read)
 
-    def _write(self, pk: str, sk: str, values: Item, when: Item | None, *, whole: bool) -> None:
+    def _write(
+        self, pk: str, sk: str, values: Item, when: Item | None, *, whole: bool, first: Item | None = None
+    ) -> None:
         with self._lock:
             known = self._rows.get((pk, sk), {})
             _check(known, when)
-            self._rows[pk, sk] = _valid(dict(values) if whole else known | dict(values))
+            self._rows[pk, sk] = _valid(dict(values) if whole else {**(first or {}), **known, **values})
 
 
 def _check(row: Item, when: Item | None) -> None:

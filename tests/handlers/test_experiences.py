@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from strandline_sdk.client import Client as SdkClient
 from tests.handlers.mcp_client import call
 from tests.handlers.service import Client, Service
+from tests.handlers.test_sdk_topics import run, said, transport
 
 ROOT = "/agent-evolution/experiences"
 CANCEL = "viking://user/alice/memories/experiences/cancel-a-reservation.md"
@@ -103,6 +105,26 @@ def test_the_next_commit_s_outcome_is_that_of_what_was_read(taught: Client) -> N
     assert (page["total"], page["limit"], page["offset"]) == (2, 50, 0)
     rest = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL, limit=1, offset=1).result
     assert [each["uri"] for each in rest["trajectories"]] == [page["trajectories"][1]["uri"]]
+
+
+def test_what_a_lesson_changed_is_read_as_what_a_commit_changed_is(taught: Client) -> None:  # B-E5
+    taught.remember("other", "I love the cello.")
+    key = taught.headers["X-API-Key"]
+    with SdkClient("http://localhost", key, transport=transport(taught)) as sdk:
+        archive = sdk.archive("one", "archive_001")
+        diff = sdk.diff(str(archive["learn_diff_uri"]))
+        assert sdk.archive("other", "archive_001")["learn_diff_uri"] is None
+    (trajectory,) = taught.get("/memories", prefix="trajectories/case-please").result
+    added = {each["uri"]: each["after"] for each in diff["operations"]["adds"]}
+    assert set(added) == {CANCEL, trajectory["uri"]}
+    assert "- Call `cancel_reservation` (id)." in added[CANCEL]
+    rows = said(run(taught, "sessions", "diff", "one", "archive_001")).splitlines()
+    assert [row for row in rows if "/events/" not in row] == [
+        "memories  add     viking://user/alice/memories/cases/case-please-cancel-my-reservation.md",
+        f"learnt    add     {CANCEL}",
+        f"learnt    add     {trajectory['uri']}",
+        "learnt    update  viking://user/alice/memories/cases/case-please-cancel-my-reservation.md",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -296,6 +296,31 @@ def test_a_lost_request_is_sent_again(world: World) -> None:
     assert world.rows("DUE#") == []
 
 
+NOTES: dict[str, Any] = {
+    "pending": learning.ask_again,
+    "running": lambda services, request: learning.running(services, request, 2),
+    "failed": lambda services, request: learning.failed(services, request, "it came to nothing"),
+    "completed": lambda services, request: learning.completed(services, request, {"archive": 1}),
+}
+
+
+@pytest.mark.parametrize("status", NOTES)
+def test_a_note_that_comes_before_the_opening_one_makes_a_whole_task(world: World, status: str) -> None:
+    _asked(world)
+    (request,) = _requests(world, LearnRequested)
+    opened = task.get(world.services(), ALICE, request.task_id)
+    world.services().tasks.forget(ALICE, request.task_id)  # its note has not landed yet
+    world.clock.advance(5)
+    NOTES[status](world.services(), request)
+    noted = task.get(world.services(), ALICE, request.task_id)
+    assert noted["status"] == status
+    assert opened.keys() <= noted.keys()
+    assert (noted["created_at"], noted["attempts"]) == (noted["updated_at"], 2 if status == "running" else 0)
+    world.clock.advance(5)
+    learning.completed(world.services(), request, {"archive": 1})
+    assert task.get(world.services(), ALICE, request.task_id)["created_at"] == noted["created_at"]
+
+
 def _asked(world: World) -> None:
     run_append(world.services(), AppendRequest(ALICE, "s", told(GOOD, case=CASE, judged=PASSED)))
     world.commit("s")

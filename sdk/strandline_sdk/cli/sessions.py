@@ -12,7 +12,7 @@ from strandline_sdk.cli.messages import message_line
 from strandline_sdk.cli.output import count, emit, minute, shown, utf8_text
 from strandline_sdk.cli.tasks import task_lines
 from strandline_sdk.cli.waiting import outcome
-from strandline_sdk.model import Committed, Message, Role, Session, SessionSettings, Task
+from strandline_sdk.model import Committed, MemoryDiff, Message, Role, Session, SessionSettings, Task
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -81,6 +81,25 @@ def show(settings: Settings, session_id: str) -> None:
     with settings.client() as client:
         session = client.session(session_id)
     emit(session, _lines(session))
+
+
+@sessions.command()
+@click.argument("session_id")
+@click.argument("archive_id")
+@pass_settings
+def diff(settings: Settings, session_id: str, archive_id: str) -> None:
+    """Show what an archive changed in the memories, and what was learnt of it; --json with all texts."""
+    with settings.client() as client:
+        archive = client.archive(session_id, archive_id)
+        uris = {"memories": archive.get("memory_diff_uri"), "learnt": archive.get("learn_diff_uri")}
+        told = {name: client.diff(uri) if uri else None for name, uri in uris.items()}
+    emit(told, [row for name, made in told.items() if made for row in _changes(name, made)])
+
+
+def _changes(name: str, made: MemoryDiff) -> Iterator[str]:
+    for how in ("adds", "updates", "deletes"):
+        for each in made["operations"].get(how, []):
+            yield f"{name:9} {how.removesuffix('s'):7} {shown(each['uri'])}"
 
 
 @sessions.command()

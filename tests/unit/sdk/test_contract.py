@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "used": lambda c: c.used("a", ["viking://x"], skill="s"),
     "archives": lambda c: c.archives("a"),
     "archive": lambda c: c.archive("a", "archive_001"),
+    "diff": lambda c: c.diff("viking://x"),
     "tool_results": lambda c: list(c.tool_results("a")),
     "tool_result": lambda c: c.tool_result("a", "t", offset=1, limit=2),
     "search_tool_result": lambda c: c.search_tool_result("a", "t", "x", limit=2, context_chars=9),
@@ -87,7 +88,8 @@ def asked(call: Callable[[Client], object]) -> httpx.Request:
         found.append(request)
         one = {"versions": [], "lines": [], "changed": [], "conflicts": [], "uri": ""}
         pages = ("/history", "/blame", "/rollback", "/promote", "/fs/stat")
-        result = one if request.url.path.endswith(pages) else []
+        text = "{}" if request.url.path.endswith("/content/read") else []
+        result = one if request.url.path.endswith(pages) else text
         return httpx.Response(200, json={"status": "ok", "result": result})
 
     call(Client("http://test", "k", transport=httpx.MockTransport(answer)))

@@ -186,8 +186,11 @@ class Items(Protocol):
     def put(self, item: Item, *, when: Item | None = None) -> None:
         """Writes the whole item (it carries `pk` and `sk`)."""
 
-    def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
-        """Sets these attributes and leaves the others; creates the item when it is not there."""
+    def update(
+        self, pk: str, sk: str, values: Item, *, first: Item | None = None, when: Item | None = None
+    ) -> None:
+        """Sets these attributes, and those of `first` where the item has none of that name; leaves the others. Creates
+        the item when it is not there."""
 
     def add(self, pk: str, sk: str, name: str, number: int, *, values: Item) -> int:
         """Adds to a number (0 when it is absent) and sets `values`, in one step; answers the sum. Creates the item when

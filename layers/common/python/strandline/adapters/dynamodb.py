@@ -48,13 +48,15 @@ class DynamoItems:
                 TableName=self._table, Item=_typed_item(item), **_condition(when or {})
             )
 
-    def update(self, pk: str, sk: str, values: Item, *, when: Item | None = None) -> None:
+    def update(
+        self, pk: str, sk: str, values: Item, *, first: Item | None = None, when: Item | None = None
+    ) -> None:
         request = _condition(when or {})
         names, places = (
             request.pop("ExpressionAttributeNames", {}),
             request.pop("ExpressionAttributeValues", {}),
         )
-        settings = _settings(values, names, places)
+        settings = _settings(values, names, places, first)
         with aws.store_errors(_REFUSALS):
             self._writer(when).update_item(
                 TableName=self._table,
@@ -102,12 +104,15 @@ class DynamoItems:
         return Page([_plain_item(item) for item in answer["Items"]], last[order.by]["S"] if last else None)
 
 
-def _settings(values: Item, names: dict[str, Any], places: dict[str, Any]) -> str:
-    """The part of an update that sets these attributes; their names and values join the request's."""
-    for n, (name, value) in enumerate(values.items()):
+def _settings(values: Item, names: dict[str, Any], places: dict[str, Any], first: Item | None = None) -> str:
+    """The part of an update that sets these attributes, and those of `first` where there are none; their names and
+    values join the request's."""
+    absent = {name: value for name, value in (first or {}).items() if name not in values}
+    for n, (name, value) in enumerate([*values.items(), *absent.items()]):
         names[f"#v{n}"], places[f":v{n}"] = name, _typed(value)
-    terms = ", ".join(f"#v{n} = :v{n}" for n in range(len(values)))
-    return f"SET {terms}" if terms else ""
+    terms = [f"#v{n} = :v{n}" for n in range(len(values))]
+    terms += [f"#v{n} = if_not_exists(#v{n}, :v{n})" for n in range(len(values), len(values) + len(absent))]
+    return f"SET {', '.join(terms)}" if terms else ""
 
 
 def _condition(when: Item) -> dict[str, Any]:

@@ -111,8 +111,9 @@ def archive_uri(user_id: str, session_id: str, number: int) -> str:
     return f"{session_uri(user_id, session_id)}/archives/{archive_id(number)}"
 
 
-def diff_uri(user_id: str, session_id: str, number: int) -> str:
-    return f"{archive_uri(user_id, session_id, number)}/memory_diff.json"
+def diff_uri(user_id: str, session_id: str, number: int, *, learnt: bool = False) -> str:
+    """What an archive changed in the memories, or what was `learnt` of it changed."""
+    return f"{archive_uri(user_id, session_id, number)}/{'learn' if learnt else 'memory'}_diff.json"
 
 
 def visible(path: str, acting_peer: str | None) -> bool:

@@ -76,6 +76,7 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
         part: fetch(services.objects, life.archive_file(number, f"{part}.md"))
         for part in ("abstract", "overview")
     }
+    learnt = fetch(services.objects, life.archive_file(number, "learn_diff.json"))
     lines = services.log.archived(ref(head), number, *found)
     return {
         "archive_id": archive_id(number),
@@ -86,11 +87,12 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
         "first_seq": found[0],
         "last_seq": found[1],
         "memory_diff_uri": diff_uri(owner.user_id, session_id, number),
+        "learn_diff_uri": diff_uri(owner.user_id, session_id, number, learnt=True) if learnt else None,
     }
 
 
 def read_file(services: Services, owner: User, session_id: str, name: str, file: str) -> str:
-    """A text of one archive: `abstract.md`, `overview.md` or `memory_diff.json`. Raises NotFound."""
+    """A text of one archive: `abstract.md`, `overview.md`, `memory_diff.json` or `learn_diff.json`. Raises NotFound."""
     head = load_head(services, owner, session_id)
     match = _NAME.fullmatch(name)
     body = fetch(services.objects, Life(ref(head)).archive_file(int(match[1]), file)) if match else None

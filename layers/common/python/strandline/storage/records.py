@@ -170,7 +170,8 @@ class Tasks:
         when: Item | None = None,
         **values: Any,
     ) -> None:
-        """Sets fields of a task; a task lost from the table comes back this way. Raises ConditionFailed."""
+        """Sets fields of a task. One that is not there (lost from the table, or this note comes before the one that
+        was to open it) is begun now, with all fields. Raises ConditionFailed."""
         user = User(session.account_id, session.user_id)
         now = self._clock.now()
         fixed = {
@@ -181,7 +182,8 @@ class Tasks:
             "updated_at": stamp(now),
             "expires_at": int((now + kept).timestamp()),
         }
-        self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values}, when=when)
+        first = {"created_at": stamp(now), "attempts": 0, "result": None, "error": None}
+        self._items.update(f"TASKS#{_owner(user)}", identity, {**fixed, **values}, first=first, when=when)
 
     def show(self, user: User, row: Item) -> None:
         """Sets fields of a task that is kept elsewhere, and has none of its own: what is listed of a rebuild."""

@@ -231,7 +231,9 @@ class ArchiveRow(TypedDict):
 
 
 class Archive(TypedDict):
-    """An archive with its texts (empty until it is completed) and as many of its messages as one answer holds."""
+    """An archive with its texts (empty until it is completed) and as many of its messages as one answer holds. What it
+    changed in the memories is read at `memory_diff_uri`, what was learnt of it at `learn_diff_uri`: null where nothing
+    was, or not yet."""
 
     archive_id: str
     status: ArchiveStatus
@@ -241,3 +243,4 @@ class Archive(TypedDict):
     first_seq: int
     last_seq: int
     memory_diff_uri: str
+    learn_diff_uri: str | None
