@@ -72,6 +72,7 @@ class CandidateLink(BaseModel):
     back: bool
     type: str
     path: str
+    at: str | None = None
 
 
 class CandidateFile(BaseModel):
@@ -159,7 +160,7 @@ class Candidates(BaseModel):
                 lines=tuple(map(self._line, file.lines)),
                 patches=tuple(map(self._patch, file.patches)),
                 values=tuple(map(self._value, file.values)),
-                links=tuple(Link(link.back, link.type, link.path) for link in file.links),
+                links=tuple(Link(link.back, link.type, link.path, link.at) for link in file.links),
             )
 
     def _source(self, cited: Cited) -> Source:

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from strandline.domain.line import DERIVED
@@ -36,11 +36,13 @@ _MARKUP = re.compile(r"[\[\]`*_<>\\]")
 
 @dataclass(frozen=True, order=True)
 class Link:
-    """One end of a link: its type, the path of the memory at the other end, and whether it leads here (`back`)."""
+    """One end of a link: its type, the path of the memory at the other end, and whether it leads here (`back`). `at` is
+    the time of the conversation that made it, where a memory keeps the newest of such links only."""
 
     back: bool
     type: str
     path: str
+    at: str | None = field(default=None, compare=False)
 
     def other_end(self, here: str) -> "Link":
         """The same link as the memory at the other end has it; `here` is the path of the one that has this."""
@@ -50,7 +52,7 @@ class Link:
 def remapped(links: Iterable[Link], gone: str, replacement: str | None, *, here: str) -> tuple[Link, ...]:
     """The links of the memory `here` when `gone` is deleted: they lead to the replacement, or are no more."""
     kept = [link for link in links if link.path != gone]
-    moved = [Link(link.back, link.type, replacement) for link in links if link.path == gone and replacement]
+    moved = [replace(link, path=replacement) for link in links if link.path == gone and replacement]
     return tuple(sorted({*kept, *(link for link in moved if link.path != here)}))
 
 

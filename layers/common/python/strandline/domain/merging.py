@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from strandline.domain.field_value import FieldValue, joined, minus
+from strandline.domain.learning.newest import newest_lines, newest_links
 from strandline.domain.learning.run import bounded
 from strandline.domain.line import Line, read_lines
 from strandline.domain.link import Link, shown
@@ -119,12 +120,13 @@ def made_of(memory: Memory, lines: Iterable[Line]) -> Memory | None:
 def _settled(memory: Memory, lines: Iterable[Line], own: Sequence[str]) -> Memory:
     """The memory with these lines, its body written anew: its owner's own text first."""
     settled, _ = settle(lines, memory.patches)
+    links = newest_links(memory.links)
     blocks = [
         "\n".join(own).strip("\n"),
-        *laid_out(memory.type, memory.values, settled),
-        "\n".join(shown(memory.links, memory.path)),
+        *laid_out(memory.type, memory.values, newest_lines(memory.type, settled)),
+        "\n".join(shown(links, memory.path)),
     ]
-    return replace(memory, body="\n\n".join(block for block in blocks if block) + "\n")
+    return replace(memory, links=links, body="\n\n".join(block for block in blocks if block) + "\n")
 
 
 def _begun(addition: Addition, *, at: str) -> Memory:

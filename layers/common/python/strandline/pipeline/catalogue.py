@@ -13,6 +13,7 @@ from typing import Any
 
 from strandline.domain.errors import Unavailable
 from strandline.domain.memory import Memory, living, read_lines
+from strandline.domain.memory_types.trajectories import TRAJECTORIES
 from strandline.domain.ranking import Document
 from strandline.pipeline.documents import memory_documents
 from strandline.pipeline.library import Library
@@ -91,8 +92,20 @@ def row(memory: Memory) -> dict[str, Any]:
 
 def _told(memory: Memory) -> dict[str, Any]:
     """What only some memories have to tell of."""
-    told = {"flags": memory.flags} if memory.flags else {}
+    told: dict[str, Any] = {"flags": memory.flags} if memory.flags else {}
+    if memory.type == TRAJECTORIES.name:
+        told["lineage"] = [{"type": link.type, "path": link.path} for link in memory.links]
     return told | (asdict(memory.topic) if memory.topic else {})
+
+
+def lineage(catalogue: Catalogue, path: str) -> set[tuple[str, str]]:
+    """The trajectories of the case or experience at that path, linked there or not: (path, type of the link)."""
+    return {
+        (trajectory, link["type"])
+        for trajectory, found in catalogue.files.items()
+        for link in found.get("lineage", ())
+        if link["path"] == path
+    }
 
 
 def index_messages(services: Library, owner: User, groups: Mapping[str, Iterable[Document]]) -> None:

@@ -15,7 +15,7 @@ from strandline.domain.link import Link
 from strandline.domain.memory import Memory
 from strandline.domain.memory_types.outcomes import OUTCOMES
 from strandline.pipeline import memory
-from strandline.pipeline.catalogue import read_file
+from strandline.pipeline.catalogue import lineage, read_file
 from strandline.pipeline.library import Library
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.usage import UsageReport, run_usage
@@ -141,12 +141,19 @@ def trajectories(
     found = memory.read(services, owner, checked(path))
     rows = memory.list_memories(services, owner, "trajectories/")
     ends = [
-        (rows[link.path]["updated_at"], link.path, "used" if link.type == "used" else "source")
-        for link in found.links
-        if link.path in rows and days[0] <= rows[link.path]["updated_at"][:10] <= days[1]
+        (rows[end]["updated_at"], end, "used" if kind == "used" else "source")
+        for end, kind in _lineage(services, owner, found)
+        if end in rows and days[0] <= rows[end]["updated_at"][:10] <= days[1]
     ]
     some = sorted(ends, reverse=True)[page]
     return [_told(services, owner, end, relation) for _, end, relation in some], len(ends)
+
+
+def _lineage(services: Library, owner: User, found: Memory) -> set[tuple[str, str]]:
+    """Its own links name the newest; and those of an index that an older version wrote."""
+    own = {(link.path, link.type) for link in found.links}
+    index = services.indexes.read_warm(owner.index("memories"))
+    return own | (lineage(index.value, found.path) if index else set())
 
 
 def _told(services: Library, owner: User, path: str, relation: str) -> Told:

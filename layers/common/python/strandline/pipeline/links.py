@@ -15,6 +15,7 @@ from functools import partial
 from strandline.domain.link import Link, remapped
 from strandline.domain.memory import Memory, living
 from strandline.domain.merging import relinked
+from strandline.pipeline.catalogue import lineage
 from strandline.pipeline.library import Library
 from strandline.storage.document import Change
 from strandline.storage.layout import User
@@ -33,11 +34,20 @@ def follow(services: Library, owner: User, path: str) -> _Changed:
     if found is None or not found.value.deleted_at:
         return {}
     grave = replace(found.value, path=path)
-    wanted = {link.path: _redirected(grave, link.path) for link in sorted(grave.links) if link.path != path}
+    ends = {link.path for link in grave.links} | _learnt_from(services, owner, path)
+    wanted = {end: _redirected(grave, end) for end in sorted(ends) if end != path}
     changed = _all_changed(services, owner, wanted)
     if grave.replaced_by:
         changed |= _all_changed(services, owner, {grave.replaced_by: _inherited(grave, grave.replaced_by)})
     return changed
+
+
+def _learnt_from(services: Library, owner: User, path: str) -> set[str]:
+    """The trajectories that have a link to a case or an experience which keeps its newest only."""
+    if not path.startswith(("cases/", "experiences/")):
+        return set()
+    index = services.indexes.read_warm(owner.index("memories"))
+    return {end for end, _ in lineage(index.value, path)} if index else set()
 
 
 def part(services: Library, owner: User, path: str, links: Iterable[Link]) -> _Changed:

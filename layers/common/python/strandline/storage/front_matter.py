@@ -6,6 +6,7 @@
     - mentions: entities/pets/rex.md
     backlinks:
     - mentions: events/2026/05/08/a-walk-58b34b22ddd6.md
+    - {used: trajectories/refund-run-7-0c1d2e3f4a5b.md, at: '2026-05-08T11:56:00.000Z'}
     patches:
     - {source: trip/1#3 2026-… q:727024c16a7f, search: [Anna likes tea.], lines: ['- Anna … <!-- … -->']}
 
@@ -32,10 +33,14 @@ def shown(memory: Memory) -> dict[str, Any]:
     """What the front matter says of these; what there is none of is None."""
     return {
         "fields": {value.field: _shown_value(value) for value in memory.values} or None,
-        "links": [{link.type: link.path} for link in memory.links if not link.back] or None,
-        "backlinks": [{link.type: link.path} for link in memory.links if link.back] or None,
+        "links": [_shown_link(link) for link in memory.links if not link.back] or None,
+        "backlinks": [_shown_link(link) for link in memory.links if link.back] or None,
         "patches": [_shown_patch(patch) for patch in memory.patches] or None,
     }
+
+
+def _shown_link(link: Link) -> dict[str, str]:
+    return {link.type: link.path, **({"at": link.at} if link.at else {})}
 
 
 def _shown_value(value: FieldValue) -> dict[str, Any]:
@@ -80,9 +85,11 @@ def links(front: Front) -> tuple[Link, ...]:
 
 def _links(rows: Any, *, back: bool) -> Iterator[Link]:
     for row in rows if isinstance(rows, list) else ():
-        for kind, path in row.items() if isinstance(row, dict) else ():
+        said = dict(row) if isinstance(row, dict) else {}
+        at = said.pop("at", None)
+        for kind, path in said.items():
             if isinstance(path, str) and path:
-                yield Link(back, str(kind), path)
+                yield Link(back, str(kind), path, at if isinstance(at, str) else None)
 
 
 def patches(front: Front) -> tuple[Patch, ...]:

@@ -4,6 +4,7 @@
     steps       the tool calls that were made for it, and how each came out
     judging     how a run came out, and how much its lessons count
     run         one run of a task as an experience remembers it
+    newest      what a case or an experience keeps of runs without end
     experience  an experience's text: it follows from its runs, in whatever order they were learnt
     lesson      what one conversation adds to cases, trajectories and experiences
 

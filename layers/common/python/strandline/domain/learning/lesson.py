@@ -220,7 +220,7 @@ class Lesson:
                 self._value(run, self.run.encoded()),
                 *self._counted(),
             ),
-            links=(_link(DERIVED_FROM, self.trajectory), _link(BELONGS, self.case.path)),
+            links=(self._linked(DERIVED_FROM), _link(BELONGS, self.case.path)),
         )
 
     def _case(self) -> CandidateFile:
@@ -231,7 +231,7 @@ class Lesson:
             peer=None,
             values=tuple(self._counted()),
             links=(
-                _link(BELONGS, self.trajectory, back=True),
+                self._linked(BELONGS, back=True),
                 _link(BELONGS, self.experience, back=True),
             ),
         )
@@ -244,8 +244,12 @@ class Lesson:
             title=path.rsplit("/", 1)[-1].removesuffix(".md"),
             peer=None,
             values=tuple(self._counted("used_")),
-            links=(_link(USED, self.trajectory, back=True),),
+            links=(self._linked(USED, back=True),),
         )
+
+    def _linked(self, kind: str, *, back: bool = False) -> CandidateLink:
+        """A link to the trajectory, one of many."""
+        return CandidateLink(back=back, type=kind, path=self.trajectory, at=stamp(self.said_at))
 
 
 def _link(kind: str, path: str, *, back: bool = False) -> CandidateLink:

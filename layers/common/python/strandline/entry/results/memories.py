@@ -25,10 +25,18 @@ class MemoryLink(TypedDict):
     uri: str
 
 
+class Lineage(TypedDict):
+    """What a trajectory belongs to (`belongs_to`), what learnt from it (`derived_from`), what it had read (`used`)."""
+
+    type: str
+    path: str
+
+
 class MemoryRow(TypedDict):
     """A memory in a list. `lines` counts those that cite messages; `size` is in bytes, of the text without front matter
     (missing while an older index has not been rewritten); `flags` holds `injection` when it sounds like an instruction
-    to a model; a topic has a description and a summary."""
+    to a model; a topic has a description and a summary, a trajectory the
+    case and the experiences that it belongs to (`lineage`)."""
 
     path: str
     uri: str
@@ -42,6 +50,7 @@ class MemoryRow(TypedDict):
     sha256: str
     lines: int
     size: NotRequired[int]
+    lineage: NotRequired[list[Lineage]]
     flags: NotRequired[list[str]]
     description: NotRequired[str | None]
     summary: NotRequired[str | None]
