@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -63,7 +64,7 @@ def check_page(path: Path) -> None:
     assert "http" not in page.replace("http-equiv", "")
     links = [part.partition('"')[0] for part in page.split('href="')[1:]]
     assert links
-    assert all((path.parent / link).is_dir() for link in links)
+    assert all((path.parent / link).is_file() for link in links)
 
 
 def test_misuse(transport: httpx.BaseTransport, tmp_path: Path) -> None:
@@ -91,9 +92,31 @@ def test_the_report_names_the_worst_cases_and_their_files(runs: Runs) -> None:
     report, where = train(runs.setup({"epochs": 1}, commit=False))
     text = "\n".join(lines(report, where))
     assert "- epoch 1: promoted: better on held-out cases by" in text
-    assert "- emerald-Cleo: 0.33\n  trial 1: word 2: say elm; word 3: \n" in text
+    read = "(had read open-the-emerald-vault)"
+    assert f"- emerald-Cleo: 0.33\n  trial 1: word 2: say elm; word 3:  {read}\n" in text
     (place,) = [Path(line.strip()) for line in text.splitlines() if line.endswith("t1-emerald-Cleo/")]
     assert (place / "messages.json").exists()
+
+
+def test_the_files_of_a_baseline_that_was_kept_are_where_they_were_made(runs: Runs) -> None:
+    from strandline_sdk.training.report import lines
+
+    train(runs.setup({"epochs": 0}))
+    text = "\n".join(lines(*train(runs.setup({"epochs": 0}))))
+    places = [Path(line.strip()) for line in text.splitlines() if line.endswith("/")]
+    assert len(places) == 5
+    assert all((place / "messages.json").exists() for place in places)
+
+
+def test_a_report_names_what_was_lost_against_the_baseline() -> None:
+    from strandline_sdk.training.report import lost
+
+    def scored(**scores: list[float]) -> dict[str, Any]:
+        return {"cases": [{"case": c, "results": [{"score": s} for s in got]} for c, got in scores.items()]}
+
+    baseline, last = scored(a=[1.0, 1.0], b=[0.0], c=[0.5]), scored(a=[1.0, 0.5], b=[1.0], c=[0.5])
+    report = {"baseline": baseline, "epochs": [{"evaluation": None}, {"evaluation": last}]}
+    assert lost(report) == [("a", 1.0, 0.75)]
 
 
 def test_a_report_without_a_failure_says_so(runs: Runs) -> None:

@@ -14,6 +14,7 @@ from strandline_sdk.training.gradient import FeedbackGradient
 from strandline_sdk.training.learner import BatchLearner
 from strandline_sdk.training.optimizer import VotingOptimizer
 from strandline_sdk.training.values import Finished, Gradient, Planned, Point
+from tests.training.clock import START
 
 NOTHING = PolicySet("root")
 CASE: Any = {"name": "c1", "task_signature": "refund", "input": "refund me"}
@@ -109,7 +110,7 @@ def test_eight_points_at_most_those_with_the_most_votes() -> None:
 def test_a_batch_that_is_full_is_merged_while_others_run() -> None:
     """Each share reaches its own submitter, when its batch is done."""
     learner = BatchLearner(batch=2)
-    learner.begin(NOTHING, fresh=True)
+    learner.begin(NOTHING, fresh=True, at=START)
     told = [learner.submit(finished(n, f"do {n}")) for n in range(3)]
     assert [share.done() for share in told] == [True, True, False]
     draft = learner.end()

@@ -244,15 +244,58 @@ def test_the_service_learns_the_same_in_whatever_order_rollouts_end(
     reports = []
     for name, jobs in (("one", 1), ("two", 4)):
         runs.client = client.acting_for(name)
-        report, _ = train(
+        _, where = train(
             runs.setup(
                 {"epochs": 1, "train_trials": 2, "learn": "service"},
                 results=tmp_path / name,
                 concurrency=jobs,
             )
         )
-        reports.append(report)
+        reports.append((where / "report.json").read_bytes())
     assert reports[0] == reports[1]
+
+
+class Cut(httpx.BaseTransport):
+    """The process is killed as it looks for the n-th time at a task: committed, learnt or not, and nothing noted."""
+
+    def __init__(self, inner: httpx.BaseTransport, after: int) -> None:
+        self.inner, self.left = inner, after
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if "/tasks/" in request.url.path:
+            self.left -= 1
+            if self.left <= 0:
+                raise Kill
+        return self.inner.handle_request(request)
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_while_the_service_learns_comes_to_the_same(
+    runs: Runs, client: Client, tmp_path: Path
+) -> None:
+    """However it was killed, nothing is committed or learnt twice, and the report is that of an undisturbed run."""
+    wanted = {"epochs": 1, "learn": "service", "train_index": (0, 6), "eval_index": (0,)}
+    ends = []
+    for name, kills in (("whole", ()), ("killed", (1, 2, 4))):
+        place: Any = {"results": tmp_path / name, "concurrency": 1}
+        for after in kills:
+            with pytest.raises(Kill):
+                runs.client = Client(
+                    "http://service", ROOT_KEY, account="acme", user=name,
+                    transport=Cut(client.transport, after),  # type: ignore[arg-type]
+                )  # fmt: skip
+                train(runs.setup(wanted, resume=True, **place))
+        runs.client = client.acting_for(name)
+        _, run = train(runs.setup(wanted, resume=True, **place))
+        named = json.loads((run / "events.jsonl").read_text().partition("\n")[0])["run"]
+        draft = client.acting_for(f"train-{named}-1")
+        known = ((memory["path"], memory["version"]) for memory in draft.memories())
+        learnt = {path.partition("-train-")[0]: version for path, version in known}
+        found = [draft.session(one["session_id"]) for one in draft.sessions()]
+        counts = [(one["commit_count"], one["archives"]["completed"]) for one in found]
+        ends.append(((run / "report.json").read_bytes(), counts, learnt))
+    assert ends[0] == ends[1]
+    assert ends[0][1] == [(1, 1)] * 2
 
 
 def test_a_service_elsewhere_reads_a_snapshot_with_a_key_that_ends(
@@ -267,7 +310,8 @@ def test_a_service_elsewhere_reads_a_snapshot_with_a_key_that_ends(
         runs.client = Client(api, ROOT_KEY, account="acme", user="ann", transport=client.transport)
         report, run = train(runs.setup({"epochs": 0}, policies="key", concurrency=1))
     assert report["baseline"]["passed_count"] == 2
-    held = client.acting_for(f"snapshot-{report['start_snapshot_id']}")
+    named = json.loads((run / "events.jsonl").read_text().partition("\n")[0])["run"]
+    held = client.acting_for(f"snapshot-{named}-{report['start_snapshot_id'].removeprefix('snap_')}")
     assert [memory["path"] for memory in held.memories()] == ["experiences/open-the-amber-vault.md"]
     assert service.world.rows("KEY") and all("snapshot-" not in str(row) for row in service.world.rows("KEY"))
     spooled = [path.read_text() for path in (tmp_path / "spool").rglob("*.json")]

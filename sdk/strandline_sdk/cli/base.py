@@ -93,7 +93,10 @@ class Group(click.Group):
         try:
             return super().invoke(context)
         except (ApiError, InputError, TimeoutError) as error:
-            raise click.ClickException(f"{error}{_hint(error, context.find_object(Settings))}") from error
+            notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+            raise click.ClickException(
+                f"{error}{_hint(error, context.find_object(Settings))}{notes}"
+            ) from error
 
 
 def _hint(error: Exception, settings: Settings | None) -> str:

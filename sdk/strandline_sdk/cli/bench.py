@@ -118,10 +118,12 @@ def _document(wanted: Wanted, given: Mapping[str, Any], asked: list[Asked]) -> d
 
 def _written(results: Path, document: Mapping[str, Any], asked: list[Asked]) -> Path:
     scrubber = Scrubber([os.environ.get(MODEL_KEY)])
-    where = Results(results, "locomo").new("qa", SystemClock())
+    found = Results(results, "locomo")
+    where = found.new("qa", SystemClock())
     write_json(where / "report.json", scrubber.document(document))
     rows = (json.dumps(scrubber.document(one.row()), ensure_ascii=False) for one in asked)
     write_text(where / "questions.jsonl", "".join(f"{row}\n" for row in rows))
+    found.point_at(where)
     return where
 
 

@@ -10,6 +10,7 @@ import click
 
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
 from strandline_sdk.cli.output import emit
+from strandline_sdk.rollouts.client import Patience
 from strandline_sdk.rollouts.spool import write_text
 from strandline_sdk.training.assembly import Setup
 from strandline_sdk.training.assembly import train as run_training
@@ -61,6 +62,20 @@ def _json_object(_: click.Context, __: click.Parameter, text: str) -> Mapping[st
 )
 @click.option("--filters", callback=_json_object, default="{}", help="JSON for the service, which cases.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--rollout-timeout",
+    type=click.FloatRange(1),
+    default=3600,
+    show_default=True,
+    help="Seconds for one rollout; then it has failed.",
+)
+@click.option(
+    "--commit-timeout",
+    type=click.FloatRange(1),
+    default=600,
+    show_default=True,
+    help="Seconds for a rollout to be committed and learnt.",
+)
 @click.option(
     "--batch", type=_count, default=16, show_default=True, help="Gradients that are merged at a time."
 )
@@ -128,6 +143,8 @@ def _setup(client: Any, given: Mapping[str, Any]) -> Setup:
         fresh_baseline=given["force_baseline"],
         access_token=os.environ.get(ACCESS_TOKEN),
         progress=Progress(quiet=wants_json()),
+        patience=Patience(timeout=given["rollout_timeout"]),
+        commit_timeout=given["commit_timeout"],
     )
 
 

@@ -84,6 +84,7 @@ def execution(document: object) -> Execution:
     """An execution; one that has completed has its rollout. Raises ValueError."""
     found = _object(document, "execution")
     _text(found, "execution_id", "execution")
+    _text(found, "case_name", "execution")
     if found.get("status") not in _STATUSES:
         raise ValueError(f"execution.status: one of {', '.join(_STATUSES)}")
     if not isinstance(found.get("error"), str | None):

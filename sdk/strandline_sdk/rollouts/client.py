@@ -2,8 +2,12 @@
 
 What passes (408, 429, 5xx, no answer) is asked again. An execution that is not found may not be there yet, or not yet
 again after a restart: it is looked for a minute more. Time is that of the clock that is given.
+
+No answer is waited for without end: each piece of it has `timeout` seconds to come, the whole `Patience.answer`, and it
+is cut off at 64 MB.
 """
 
+import json
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,20 +31,23 @@ from strandline_sdk.rollouts.model import (
 
 _PASSING = frozenset({408, 429})
 _LONGEST_PAUSE = 30.0
+_MESSAGE_CHARS = 500
 _PAGE = 100
+MAX_ANSWER_BYTES = 64_000_000
 Headers = Mapping[str, str]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Patience:
-    """In seconds: how often to look, how long for one rollout, for one that is not found, and for a service that is
-    away."""
+    """In seconds: how often to look, how long for one rollout, for one that is not found, for a service that is away,
+    and for an answer that has begun."""
 
     poll: float = 2.0
     timeout: float = 3_600.0
     missing: float = 60.0
     away: float = 300.0
+    answer: float = 120.0
 
 
 @dataclass
@@ -156,20 +163,38 @@ class RolloutClient:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _once(self, method: str, path: str, body: object, headers: Headers) -> Any:
+        end = self.clock.monotonic() + self.patience.answer
         try:
-            response = self._http.request(method, path, json=body, headers=dict(headers))
+            with self._http.stream(method, path, json=body, headers=dict(headers)) as response:
+                raw = b"".join(self._pieces(response, end))
         except httpx.RequestError as error:
-            message = f"no answer from the rollout service ({type(error).__name__})"
-            raise ApiError("UNAVAILABLE", message, retryable=True) from error
+            raise self._unanswered(type(error).__name__) from error
         if response.is_success:
-            return _json(response)
-        raise _refusal(response)
+            return _json(raw)
+        raise _refusal(response, raw)
+
+    def _pieces(self, response: httpx.Response, end: float) -> Iterator[bytes]:
+        size = 0
+        for piece in response.iter_bytes():
+            size += len(piece)
+            if size > MAX_ANSWER_BYTES:
+                raise ApiError(
+                    "INTERNAL", f"the rollout service's answer is longer than {MAX_ANSWER_BYTES} bytes"
+                )
+            if self.clock.monotonic() > end:
+                raise self._unanswered(f"not whole after {self.patience.answer:g} s")
+            yield piece
+
+    def _unanswered(self, why: str) -> ApiError:
+        where = f"{self._http.base_url.host}:{self._http.base_url.port or self._http.base_url.scheme}"
+        message = f"no answer from the rollout service at {where} ({why}): is it running there?"
+        return ApiError("UNAVAILABLE", message, retryable=True)
 
 
-def _json(response: httpx.Response) -> Any:
+def _json(raw: bytes) -> Any:
     try:
-        return response.json()
-    except ValueError as error:
+        return json.loads(raw)
+    except (ValueError, RecursionError) as error:
         raise ApiError("INTERNAL", "the rollout service's answer is no JSON") from error
 
 
@@ -180,11 +205,11 @@ def _checked(check: Callable[[object], T], document: object) -> T:
         raise ApiError("INTERNAL", f"the rollout service's answer is not of the protocol: {error}") from error
 
 
-def _refusal(response: httpx.Response) -> ApiError:
+def _refusal(response: httpx.Response, raw: bytes) -> ApiError:
     status = response.status_code
     try:
-        message = response.json()["error"]["message"]
-    except (ValueError, KeyError, TypeError):
+        message = str(json.loads(raw)["error"]["message"])[:_MESSAGE_CHARS]
+    except (ValueError, KeyError, TypeError, RecursionError):
         message = f"HTTP status {status}"
     after = response.headers.get("Retry-After", "")
     return ApiError(

@@ -2,7 +2,7 @@
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from strandline_sdk.client import Client
+from strandline_sdk.errors import ApiError
 from strandline_sdk.rollouts.client import Patience, RolloutClient
-from strandline_sdk.rollouts.clock import HaltingClock
+from strandline_sdk.rollouts.clock import Clock, HaltingClock
+from strandline_sdk.rollouts.model import Health
 from strandline_sdk.rollouts.scrub import Scrubber
 from strandline_sdk.training.access import Access, opened
 from strandline_sdk.training.cases import ServiceCases
@@ -19,6 +21,7 @@ from strandline_sdk.training.evaluation import OwnEvaluation
 from strandline_sdk.training.executors import RemoteExecutor
 from strandline_sdk.training.hooks import Silent
 from strandline_sdk.training.learner import BatchLearner
+from strandline_sdk.training.lock import locked
 from strandline_sdk.training.progress import Progress
 from strandline_sdk.training.protocols import Hooks, Learner, Recorder
 from strandline_sdk.training.published import PublishedAccess
@@ -36,7 +39,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @dataclass(frozen=True)
 class Setup:
     """A run over a rollout service at `url`. `policies`: how it gets them: by a "token" here, by a "key" of the API, or
-    "inline". `access_token`: what the service asks of its callers."""
+    "inline". `access_token`: what the service asks of its callers. `commit_timeout`: seconds for a rollout to be
+    committed and learnt."""
 
     options: TrainOptions
     url: str
@@ -51,6 +55,7 @@ class Setup:
     progress: Progress = field(default_factory=lambda: Progress(quiet=True))
     hooks: Hooks = field(default_factory=Silent)
     patience: Patience = field(default_factory=Patience)
+    commit_timeout: float = 600.0
 
 
 class CannotResume(ValueError):
@@ -58,40 +63,56 @@ class CannotResume(ValueError):
 
 
 def train(setup: Setup) -> tuple[Report, Path]:
-    """Does the run, or what is left of it; its report and its directory. Raises ApiError, ValueError."""
-    directory = _directory(setup)
-    with _parts(setup, directory) as parts:
-        return Trainer(setup.options, parts).run(), directory.path
+    """Does the run, or what is left of it; its report and its directory. Raises ApiError, ServiceBroken, ValueError."""
+    _checked(setup)
+    begun = _unfinished(setup)
+    clock = HaltingClock()
+    with RolloutClient(setup.url, setup.access_token, patience=setup.patience, clock=clock) as service:
+        asked = _Asked(service, service.health(), clock.halt)
+        with _directory(setup, begun, clock) as directory, _parts(setup, directory, asked) as parts:
+            return _run(Trainer(setup.options, parts), directory.path), directory.path
+
+
+def _run(trainer: Trainer, path: Path) -> Report:
+    try:
+        return trainer.run()
+    except (ApiError, TimeoutError) as error:
+        error.add_note(f"what is finished stays in {path}: the same command with --resume goes on from there")
+        raise
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The rollout service, how it is, and what ends all waiting for it."""
+
+    client: RolloutClient
+    health: Health
+    halt: Callable[[], None]
 
 
 @contextmanager
-def _parts(setup: Setup, directory: RunDirectory) -> Iterator[Parts]:
-    clock = HaltingClock()
+def _parts(setup: Setup, directory: RunDirectory, service: _Asked) -> Iterator[Parts]:
     run = directory.events("run_named")[0]["run"]
     with ExitStack() as stack:
-        service = stack.enter_context(
-            RolloutClient(setup.url, setup.access_token, patience=setup.patience, clock=clock)
-        )
         access = _access(setup, directory, stack)
-        health = service.health()
         learner, recorder = _learning(setup, run)
         stage = Stage(
-            RemoteExecutor(service, run, setup.options.options, access),
+            RemoteExecutor(service.client, run, setup.options.options, access),
             OwnEvaluation(),
             recorder,
             directory,
             setup.progress,
-            max(1, min(setup.concurrency, health["max_rollout_concurrency"])),
-            clock.halt,
+            max(1, min(setup.concurrency, service.health["max_rollout_concurrency"])),
+            service.halt,
         )
         yield Parts(
-            ServiceCases(service, setup.options),
+            ServiceCases(service.client, setup.options),
             stage,
             learner,
             MemorySnapshotter(setup.client),
             DryRun() if setup.options.dry_run else MemoryUpdater(setup.client),
             Results(setup.results, setup.options.dataset),
-            health["service"],
+            service.health["service"],
             setup.hooks,
             setup.fresh_baseline,
         )
@@ -103,7 +124,8 @@ def _access(setup: Setup, directory: RunDirectory, stack: ExitStack) -> Access |
         return stack.enter_context(opened(directory.scrubber))
     if setup.policies == "inline":
         return None
-    published = PublishedAccess(setup.client, str(setup.client.account), directory.scrubber)
+    run = directory.events("run_named")[0]["run"]
+    published = PublishedAccess(setup.client, str(setup.client.account), run, directory.scrubber)
     stack.callback(published.close)
     return published
 
@@ -111,25 +133,36 @@ def _access(setup: Setup, directory: RunDirectory, stack: ExitStack) -> Access |
 def _learning(setup: Setup, run: str) -> tuple[Learner, Recorder | None]:
     """Who learns, and who records."""
     if setup.options.learn == "service":
-        learner = ServiceLearner(setup.client, run)
+        learner = ServiceLearner(setup.client, run, setup.commit_timeout)
         return learner, learner
-    recorder = SessionRecorder(setup.client, run) if setup.commit else None
+    recorder = SessionRecorder(setup.client, run, timeout=setup.commit_timeout) if setup.commit else None
     return BatchLearner(setup.options.batch), recorder
 
 
-def _directory(setup: Setup) -> RunDirectory:
-    """The directory of a new run, or of the newest one, to be resumed. Raises CannotResume."""
-    _checked(setup)
-    scrubber = Scrubber([setup.client.key, setup.access_token])
-    results = Results(setup.results, setup.options.dataset)
-    latest = results.latest() if setup.resume else None
-    if latest is not None and (latest / "report.json").exists():
-        _resumable(latest, setup.options)
-        return RunDirectory(latest, scrubber)
-    path = results.new(setup.options.domain, HaltingClock())
-    directory = RunDirectory(path, scrubber)
-    directory.event("run_named", run=f"{path.name.rpartition('_')[2]}-{secrets.token_hex(3)}")
-    return directory
+def _unfinished(setup: Setup) -> Path | None:
+    """The newest run, if it is to be gone on with. Raises CannotResume."""
+    latest = Results(setup.results, setup.options.dataset).latest() if setup.resume else None
+    if latest is None or not (latest / "report.json").exists():
+        return None
+    _resumable(latest, setup.options)
+    return latest
+
+
+@contextmanager
+def _directory(setup: Setup, begun: Path | None, clock: Clock) -> Iterator[RunDirectory]:
+    """The directory of the run, to which nobody else writes meanwhile."""
+    path = begun or Results(setup.results, setup.options.dataset).new(setup.options.domain, clock)
+    with locked(path):
+        directory = RunDirectory(path, Scrubber([setup.client.key, setup.access_token]))
+        whose = {"account": setup.client.account, "user": setup.client.user}
+        if not (named := directory.events("run_named")):
+            run = f"{path.name.rpartition('_')[2]}-{secrets.token_hex(3)}"
+            directory.event("run_named", run=run, **whose)
+        elif not whose.items() <= named[0].items():
+            raise CannotResume(
+                f"{path} was begun for user {named[0]['user']} of account {named[0]['account']}"
+            )
+        yield directory
 
 
 def _checked(setup: Setup) -> None:

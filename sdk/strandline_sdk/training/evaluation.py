@@ -1,7 +1,9 @@
 """What rollouts come to: accuracy and its deviation over trials, reward, use of memory, cost.
 
-accuracy of a trial    cases passed / cases evaluated in it
+accuracy of a trial    cases passed / cases tried in it: one that failed to run has not passed, and its reward is 0
 accuracy               mean over trials, ± sample deviation (n - 1; 0 for one trial)
+
+The gate looks only at cases that ran on both sides: a simulator that broke down says nothing of a policy.
 """
 
 from collections import defaultdict
@@ -71,18 +73,25 @@ def summary(where: Where, policies: PolicySet, finished: Sequence[Finished]) -> 
 
 
 def _trials(finished: Sequence[Finished]) -> list[dict[str, Any]]:
-    by_trial: dict[int, list[Evaluation]] = defaultdict(list)
+    by_trial: dict[int, list[Evaluation | None]] = defaultdict(list)
     for one in finished:
-        if one.evaluation:
-            by_trial[one.planned.trial].append(one.evaluation)
+        by_trial[one.planned.trial].append(one.evaluation)
     return [_trial(number, found) for number, found in sorted(by_trial.items())]
 
 
-def _trial(number: int, found: Sequence[Evaluation]) -> dict[str, Any]:
-    passed = sum(e["passed"] for e in found)
-    reward = round(fmean(e["score"] for e in found), _DIGITS)
+def _trial(number: int, found: Sequence[Evaluation | None]) -> dict[str, Any]:
+    ran = [one for one in found if one]
+    passed = sum(one["passed"] for one in ran)
+    reward = round(sum(one["score"] for one in ran) / len(found), _DIGITS)
     accuracy = round(passed / len(found), _DIGITS)
-    return {"trial": number, "accuracy": accuracy, "average_reward": reward, "passed_count": passed}
+    failed = len(found) - len(ran)
+    return {
+        "trial": number,
+        "accuracy": accuracy,
+        "average_reward": reward,
+        "passed_count": passed,
+        "errors": failed,
+    }
 
 
 def _spread(name: str, values: Sequence[float]) -> dict[str, float]:
@@ -127,4 +136,6 @@ def _result(one: Finished) -> dict[str, Any]:
     told = {"passed": one.evaluation["passed"], "score": one.evaluation["score"]}
     wrong = [r for r in one.evaluation.get("criterion_results", ()) if not r["passed"]]
     feedback = [f"{r['name']}: {r.get('feedback', '')}" for r in wrong] + one.evaluation.get("feedback", [])
-    return {"trial": one.planned.trial, **told, "feedback": feedback, "path": one.planned.place}
+    memory = one.rollout.get("metadata", {}).get("memory", {}) if one.rollout else {}
+    read = list(memory.get("read", ()))
+    return {"trial": one.planned.trial, **told, "feedback": feedback, "read": read, "path": one.planned.place}

@@ -5,6 +5,7 @@ Batches are filled in the order of submission, not in that of ending, so the sam
 
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from strandline_sdk.rollouts.policies import Policy, PolicySet
 from strandline_sdk.training.analysis import RuleAnalyzer
@@ -24,10 +25,13 @@ class BatchLearner:
     optimizer: PolicyOptimizer = field(default_factory=VotingOptimizer)
 
     def __post_init__(self) -> None:
-        self.begin(PolicySet(""), fresh=True)
+        self._start(PolicySet(""))
 
-    def begin(self, policies: PolicySet, *, fresh: bool) -> None:  # noqa: ARG002 - it keeps nothing of its own
+    def begin(self, policies: PolicySet, *, fresh: bool, at: datetime) -> None:  # noqa: ARG002 - nothing is dated here
         """Goes on from these."""
+        self._start(policies)
+
+    def _start(self, policies: PolicySet) -> None:
         self._tried = self._draft = policies
         self._gradients: list[Gradient] = []
         self._waiting: dict[str, Future[Share]] = {}

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from strandline_sdk.training import plots
-from strandline_sdk.training.report import evaluations, worst
+from strandline_sdk.training.report import FILES, evaluations, failures, lost, place, summary, worst
 
 Document = Mapping[str, Any]
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse}td,th{padding:.3rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
-    "code{font-size:13px}li{margin:.3rem 0}"
+    "code{font-size:13px}li{margin:.3rem 0}td.n{text-align:right}"
 )
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -22,7 +23,7 @@ def page(report: Document, run: Path, beside: Path) -> str:
     """The page; its links lead from the directory `beside`, where it is written, to the run's files."""
     options = report["options"]
     title = escape(f"{options['dataset']} / {options['domain']}")
-    body = "".join(_body(report, Path(os.path.relpath(run, beside))))
+    body = "".join(_body(report, run, beside))
     head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     return (
         f"<!doctype html><html lang=en><head>{head}<title>{title}</title><style>{_STYLE}</style></head>"
@@ -30,7 +31,11 @@ def page(report: Document, run: Path, beside: Path) -> str:
     )
 
 
-def _body(report: Document, run: Path) -> Iterator[str]:
+def _body(report: Document, run: Path, beside: Path) -> Iterator[str]:
+    options = report["options"]
+    asked = f"{options['epochs']} epochs, {options['trials']} trials, seed {options['seed']}"
+    yield f"<p>{escape(report['status'])}; {asked}; service {escape(report['service'])}</p>"
+    yield "".join(f"<p>{escape(line)}</p>" for line in (*summary(report), *failures(report)))
     found = evaluations(report)
     promoted = {epoch["epoch"] for epoch in report["epochs"] if epoch["gate"]["promoted"]}
     if found:
@@ -41,37 +46,87 @@ def _body(report: Document, run: Path) -> Iterator[str]:
         yield "<h2>Accuracy on held-out cases</h2><p>Filled: served. Hollow: stayed a draft.</p>"
         yield plots.line_plot("Accuracy on held-out cases", dots)
         yield from _table(found)
-    yield "<h2>Decisions</h2><ul>"
-    for epoch in report["epochs"]:
-        decided = "promoted" if epoch["gate"]["promoted"] else "stays a draft"
-        yield f"<li>epoch {epoch['epoch']}: <b>{decided}</b>: {escape(epoch['gate']['reason'])}</li>"
-    yield "</ul>"
+    yield from _decisions(report)
     if found:
-        yield from _worst(found[-1], run)
+        yield from _lost(report)
+        yield from _worst(found[-1], place(run, found[-1]), beside)
+
+
+_COLUMNS = (
+    "accuracy",
+    "vs baseline",
+    "reward",
+    "memory read",
+    "memory calls",
+    "failed to run",
+    "tokens",
+    "cost",
+)
 
 
 def _table(found: list[Document]) -> Iterator[str]:
-    yield "<table><tr><th></th><th>accuracy</th><th>reward</th><th>memory read</th><th>tokens</th><th>cost</th></tr>"
+    yield f"<table><tr><th></th>{''.join(f'<th>{name}</th>' for name in _COLUMNS)}</tr>"
     for one in found:
-        memory = one["memory_usage"]["memory_context_ratio"]
-        tokens = one["cost"]["prompt_tokens"] + one["cost"]["completion_tokens"]
-        accuracy = f"{one['accuracy_mean']:.3f} ± {one['accuracy_std']:.3f}"
-        yield f"<tr><td>{_name(one)}</td><td>{accuracy}</td><td>{one['average_reward_mean']:.3f}</td>"
-        cost = f"<td>{tokens:.0f}</td><td>{one['cost']['cost_usd']:.4f} USD</td>"
-        yield f"<td>{plots.bar(memory)} {memory:.0%}</td>{cost}</tr>"
+        cells = "".join(f"<td class=n>{cell}</td>" for cell in _cells(one, found[0]))
+        yield f"<tr><td>{_name(one)}</td>{cells}</tr>"
     yield "</table>"
 
 
-def _worst(evaluation: Document, run: Path) -> Iterator[str]:
-    yield "<h2>Worst cases of the last evaluation</h2><ul>"
-    for case in worst(evaluation, count=20):
-        yield f"<li>{escape(case['case'])}<ul>"
-        for result in case["results"]:
-            told = result["error"] if "error" in result else "; ".join(result.get("feedback", ())) or "passed"
-            link = escape((run / result["path"]).as_posix(), quote=True)
-            yield f'<li><a href="{link}/">trial {result["trial"]}</a>: {escape(str(told)[:400])}</li>'
+def _cells(one: Document, baseline: Document) -> Iterator[str]:
+    memory = one["memory_usage"]["memory_context_ratio"]
+    yield f"{one['accuracy_mean']:.3f} ± {one['accuracy_std']:.3f}"
+    yield f"{one['accuracy_mean'] - baseline['accuracy_mean']:+.3f}"
+    yield f"{one['average_reward_mean']:.3f} ± {one['average_reward_std']:.3f}"
+    yield f"{plots.bar(memory)} {memory:.0%}"
+    yield str(one["memory_usage"]["memory_tool_call_total"])
+    yield f"{one['errors']} of {one['rollout_count']}"
+    yield f"{one['cost']['prompt_tokens'] + one['cost']['completion_tokens']:.0f}"
+    yield f"{one['cost']['cost_usd']:.4f} USD"
+
+
+def _decisions(report: Document) -> Iterator[str]:
+    yield "<h2>Decisions</h2><ul>"
+    for epoch in report["epochs"]:
+        gate, train = epoch["gate"], epoch["train"]
+        decided = "promoted" if gate["promoted"] else "stays a draft"
+        passed = f"{train['passed_count']} of {train['rollout_count']} training rollouts passed"
+        yield f"<li>epoch {epoch['epoch']}: <b>{decided}</b>: {escape(gate['reason'])}; {passed}, "
+        yield f"{train['learnt_from']} taught something<ul>"
+        for written in epoch["published"]:
+            yield f"<li>{escape(written['change'])}: <code>experiences/{escape(written['name'])}.md</code></li>"
         yield "</ul></li>"
     yield "</ul>"
+
+
+def _lost(report: Document) -> Iterator[str]:
+    if found := lost(report):
+        rows = (f"<li>{escape(case)}: {before:.2f} then, {now:.2f} now</li>" for case, before, now in found)
+        yield f"<h2>Cases that did better in the baseline</h2><ul>{''.join(rows)}</ul>"
+
+
+def _worst(evaluation: Document, run: Path, beside: Path) -> Iterator[str]:
+    failing = worst(evaluation, count=20)
+    if not failing:
+        yield "<p>Every case of the last evaluation passed every time.</p>"
+        return
+    yield "<h2>Worst cases of the last evaluation</h2><ul>"
+    for case in failing:
+        rows = "".join(f"<li>{_trial(result, run, beside)}</li>" for result in case["results"])
+        yield f"<li>{escape(case['case'])}<ul>{rows}</ul></li>"
+    yield "</ul>"
+
+
+def _trial(result: Document, run: Path, beside: Path) -> str:
+    """How a trial went, what it had read, and its files."""
+    told = result["error"] if "error" in result else "; ".join(result.get("feedback", ())) or "no feedback"
+    said = "passed" if result.get("passed") else escape(str(told)[:400])
+    read = f"; had read <code>{escape(', '.join(result['read']))}</code>" if result.get("read") else ""
+    files = [run / result["path"] / name for name in FILES if (run / result["path"] / name).exists()]
+    links = (
+        f'<a href="{escape(quote(Path(os.path.relpath(file, beside)).as_posix()))}">{file.name}</a>'
+        for file in files
+    )
+    return f"trial {result['trial']}: {said}{read}<br>{' '.join(links)}"
 
 
 def _name(one: Document) -> str:

@@ -15,6 +15,7 @@ Hooks               hears what happens; may end the run                [hooks: n
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from typing import Any, Protocol
 
 from strandline_sdk.rollouts.model import Case, Evaluation, Rollout
@@ -53,8 +54,9 @@ class PolicyOptimizer(Protocol):
 
 
 class Learner(Protocol):
-    def begin(self, policies: PolicySet, *, fresh: bool) -> None:
-        """Learning goes on from these: from its own last draft, or `fresh` from others."""
+    def begin(self, policies: PolicySet, *, fresh: bool, at: datetime) -> None:
+        """Learning goes on from these: from its own last draft, or `fresh` from others. `at`: when the epoch began, the
+        same for a run that is resumed."""
 
     def submit(self, finished: Finished) -> Future[Share]:
         """Takes a rollout in. Its share, once its batch is done, is its submitter's alone."""

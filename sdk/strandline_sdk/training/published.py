@@ -4,6 +4,7 @@ The API stores it as a user of its own, whose experiences are nothing else. A ke
 does nothing else, and ends after two hours.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Lock
@@ -23,6 +24,7 @@ class PublishedAccess:
 
     client: Client
     account: str
+    run: str
     scrubber: Scrubber = field(default_factory=Scrubber)
     clock: Clock = field(default_factory=SystemClock)
 
@@ -41,12 +43,13 @@ class PublishedAccess:
         return granted
 
     def close(self) -> None:
-        """Revokes all keys; the snapshots stay."""
+        """Revokes all keys; the snapshots stay. A key that cannot be revoked ends by itself."""
         for identity in self._granted:
-            self.client.remove_user(self.account, _user(identity))
+            with suppress(ApiError):
+                self.client.remove_user(self.account, snapshot_user(self.run, identity))
 
     def _opened(self, policies: PolicySet) -> Granted:
-        user = _user(policies.snapshot_id)
+        user = snapshot_user(self.run, policies.snapshot_id)
         try:
             self.scrubber.learn(self.client.register_user(self.account, user)["user_key"])
         except ApiError as error:
@@ -60,5 +63,6 @@ class PublishedAccess:
         return Granted(f"{base}/api/v1/memories?prefix={PREFIX}&view=full", key)
 
 
-def _user(snapshot_id: str) -> str:
-    return f"snapshot-{snapshot_id}"
+def snapshot_user(run: str, snapshot_id: str) -> str:
+    """Whose experiences are a snapshot, for one run alone: another may have the same."""
+    return f"snapshot-{run}-{snapshot_id.removeprefix('snap_')}"

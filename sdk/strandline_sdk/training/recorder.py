@@ -5,7 +5,7 @@ task begins, `evaluation` on a last one of its own.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ from strandline_sdk.client import Client
 from strandline_sdk.errors import ApiError
 from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message, Task
-from strandline_sdk.rollouts.clock import stamp
+from strandline_sdk.rollouts.clock import Clock, SystemClock, stamp
 from strandline_sdk.rollouts.model import CriterionResult, Evaluation, Rollout
 from strandline_sdk.training.values import Planned
 from strandline_sdk.upload import batches
@@ -24,13 +24,15 @@ LEARNING = ("experiences",)
 @dataclass(frozen=True)
 class SessionRecorder:
     """Sessions `train-<run>-…` of the client's user, with messages as said from `began` on. `types`: what is remembered
-    of them; nothing, unless the service is to learn from them by itself."""
+    of them; nothing, unless the service is to learn from them by itself. `timeout`: seconds for all that follows a
+    commit."""
 
     client: Client
     run: str
     types: tuple[str, ...] = ()
     began: datetime | None = None
     timeout: float = 600.0
+    clock: Clock = field(default_factory=SystemClock, repr=False)
 
     def record(self, planned: Planned, rollout: Rollout) -> Mapping[str, Any]:
         """Appends and commits it, and waits for what follows. Raises ApiError, TimeoutError."""
@@ -38,16 +40,29 @@ class SessionRecorder:
         self._create(session)
         for batch in batches(list(messages(planned, rollout, self._time(planned)))):
             self.client.append_batch(session, batch)
-        task_id = self.client.commit(session)["task_id"]
-        task = self.client.wait_for_task(task_id, timeout=self.timeout) if task_id else None
-        self.client.wait_for_archives(session, timeout=self.timeout)
+        end = self.clock.monotonic() + self.timeout
+        task = self._committed(session, end)
+        self.client.wait_for_archives(session, timeout=self._left(end))
         archives = [archive["uri"] for archive in self.client.archives(session) if "uri" in archive]
         told = {
             "session_id": session,
             "archives": archives,
             "status": task["status"] if task else "completed",
         }
-        return {**told, "error": task.get("error") if task else None, **self._learnt(task)}
+        return {**told, "error": task.get("error") if task else None, **self._learnt(task, end)}
+
+    def _committed(self, session: str, end: float) -> Task | None:
+        """The commit once it has ended: this one, or, where nothing was left to be archived, the one that a killed run
+        has begun."""
+        task_id = self.client.commit(session)["task_id"] or self._begun_before(session)
+        return self.client.wait_for_task(task_id, timeout=self._left(end)) if task_id else None
+
+    def _begun_before(self, session: str) -> str | None:
+        tasks = self.client.tasks(task_type="session_commit", resource_id=session, page_size=1)
+        return next((task["task_id"] for task in tasks), None)
+
+    def _left(self, end: float) -> float:
+        return max(0.0, end - self.clock.monotonic())
 
     def _time(self, planned: Planned) -> str | None:
         """Learning goes by the times of conversations: in the order of plans, not in that of ending."""
@@ -61,12 +76,12 @@ class SessionRecorder:
             if error.code != "ALREADY_EXISTS":
                 raise
 
-    def _learnt(self, task: Task | None) -> dict[str, Any]:
+    def _learnt(self, task: Task | None, end: float) -> dict[str, Any]:
         """What the service has learnt of it, where it does."""
         follows = (task.get("result") or {}).get("learn_task_id") if task else None
         if not follows:
             return {}
-        learnt = self.client.wait_for_task(follows, timeout=self.timeout)
+        learnt = self.client.wait_for_task(follows, timeout=self._left(end))
         return {
             "learn": {
                 "status": learnt["status"],

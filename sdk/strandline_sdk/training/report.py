@@ -13,7 +13,7 @@ from typing import Any
 Document = Mapping[str, Any]
 WORST = 5
 _FEEDBACK_CHARS = 200
-_FILES = "messages.json, tool_calls.json, evaluation.json, memory_context.md"
+FILES = ("messages.json", "tool_calls.json", "evaluation.json", "memory_context.md", "error.json")
 
 
 def read_report(run: Path) -> dict[str, Any]:
@@ -30,12 +30,52 @@ def lines(report: Document, run: Path) -> Iterator[str]:
     yield f"# {options['dataset']} / {options['domain']}: {report['status']}"
     yield ""
     yield f"{options['epochs']} epochs, {options['trials']} trials, seed {options['seed']}; service {report['service']}"
+    yield from summary(report)
     yield ""
     yield from _table(report)
+    yield from failures(report)
     yield ""
     yield from _decisions(report)
     yield ""
     yield from _worst(report, run)
+    yield from _lost(report)
+
+
+def summary(report: Document) -> Iterator[str]:
+    """What is served now, against what was served before; and what all of it has cost."""
+    parts = [*evaluations(report), *(epoch["train"] for epoch in report["epochs"])]
+    spent = {name: sum(part["cost"][name] for part in parts) for name in parts[0]["cost"]} if parts else {}
+    if report.get("accuracy_delta") is not None:
+        served = "a new set is served" if report["promoted"] else "what was served is served still"
+        yield f"{served}: accuracy {report['accuracy_delta']:+.3f} against the baseline"
+    if spent:
+        tokens = spent["prompt_tokens"] + spent["completion_tokens"]
+        yield f"all rollouts, training too: {tokens:.0f} tokens, {spent['cost_usd']:.4f} USD"
+
+
+def failures(report: Document) -> Iterator[str]:
+    """How many rollouts did not run."""
+    for one in (*evaluations(report), *(epoch["train"] for epoch in report["epochs"])):
+        if one["errors"]:
+            counted = f"{one['errors']} of {one['rollout_count']} rollouts failed to run"
+            yield f"{one['group']}: {counted}: they count as not passed, and teach nothing"
+
+
+def lost(report: Document) -> list[tuple[str, float, float]]:
+    """Cases that did better in the baseline than in the last evaluation: name, mean score then and now."""
+    if not (found := evaluations(report)):
+        return []
+    before = {case["case"]: _mean(case) for case in found[0]["cases"]}
+    now = ((case["case"], before.get(case["case"], 0.0), _mean(case)) for case in found[-1]["cases"])
+    return sorted(one for one in now if one[2] < one[1])
+
+
+def _lost(report: Document) -> Iterator[str]:
+    if found := lost(report):
+        yield ""
+        yield "## Cases that did better in the baseline"
+        yield ""
+        yield from (f"- {case}: {before:.2f} then, {now:.2f} now" for case, before, now in found)
 
 
 def evaluations(report: Document) -> list[Document]:
@@ -49,8 +89,8 @@ def _table(report: Document) -> Iterator[str]:
     if not found:
         yield "Nothing was evaluated."
         return
-    yield "| held-out | accuracy | vs baseline | reward | memory read | errors | tokens | cost |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| held-out | accuracy | vs baseline | reward | memory read | memory calls | errors | tokens | cost |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for one in found:
         yield f"| {' | '.join(_row(one, found[0]))} |"
 
@@ -61,6 +101,7 @@ def _row(one: Document, baseline: Document) -> Iterator[str]:
     yield f"{one['accuracy_mean'] - baseline['accuracy_mean']:+.3f}"
     yield f"{one['average_reward_mean']:.3f} ± {one['average_reward_std']:.3f}"
     yield f"{one['memory_usage']['memory_context_ratio']:.0%}"
+    yield str(one["memory_usage"]["memory_tool_call_total"])
     yield str(one["errors"])
     yield f"{one['cost']['prompt_tokens'] + one['cost']['completion_tokens']:.0f}"
     yield f"{one['cost']['cost_usd']:.4f} USD"
@@ -92,24 +133,35 @@ def _worst(report: Document, run: Path) -> Iterator[str]:
     if not failing:
         yield "Every case of the last evaluation passed every time."
         return
-    yield f"## Worst cases of the last evaluation (files of each: {_FILES})"
+    files = f"{', '.join(FILES[:-1])}; of one that failed, {FILES[-1]}"
+    yield f"## Worst cases of the last evaluation (files of each: {files})"
     yield ""
+    base = place(run, found[-1])
     for case in failing:
         scores = ", ".join(_score(result) for result in case["results"])
         yield f"- {case['case']}: {scores}"
         for result in case["results"]:
             if not result.get("passed"):
-                yield from _why(result, run)
+                yield from _why(result, base)
 
 
 def worst(evaluation: Document, count: int = WORST) -> list[Document]:
     """The cases that did not pass every time, the worst first."""
-
-    def mean(case: Document) -> float:
-        return fmean(result.get("score", 0.0) for result in case["results"])
-
     failing = [c for c in evaluation["cases"] if not all(result.get("passed") for result in c["results"])]
-    return sorted(failing, key=lambda case: (mean(case), case["case"]))[:count]
+    return sorted(failing, key=lambda case: (_mean(case), case["case"]))[:count]
+
+
+def place(run: Path, evaluation: Document) -> Path:
+    """The run whose files they are: of a baseline that was kept, the one that made it."""
+    if evaluation["epoch"] == 0 and (run / "events.jsonl").exists():
+        for event in map(json.loads, (run / "events.jsonl").read_text("utf-8").splitlines()):
+            if event["event"] == "baseline_cached":
+                return run.parent / str(event.get("run", run.name))
+    return run
+
+
+def _mean(case: Document) -> float:
+    return fmean(result.get("score", 0.0) for result in case["results"])
 
 
 def _score(result: Document) -> str:
@@ -119,5 +171,6 @@ def _score(result: Document) -> str:
 def _why(result: Document, run: Path) -> Iterator[str]:
     told: Sequence[str] = [result["error"]] if "error" in result else result.get("feedback", [])
     said = "; ".join(told)[:_FEEDBACK_CHARS] or "no feedback"
-    yield f"  trial {result['trial']}: {said}"
+    read = f" (had read {', '.join(result['read'])})" if result.get("read") else " (had read no experience)"
+    yield f"  trial {result['trial']}: {said}{'' if 'error' in result else read}"
     yield f"  {run / result['path']}/"

@@ -8,7 +8,7 @@
         events.jsonl           what happened when, a line each; what is said there has been done
         policies/<id>.json     every snapshot, whole
         rollouts/<group>/<rollout>/{memory_context.md, messages.json, tool_calls.json, evaluation.json,
-                                    commit_result.json, memory_diff.json}
+                                    commit_result.json, memory_diff.json}, or error.json
 
 A rollout is finished when `events.jsonl` says so: its files were written before. All of it goes through the scrubber.
 """
@@ -27,7 +27,7 @@ from strandline_sdk.rollouts.policies import PolicySet
 from strandline_sdk.rollouts.scrub import Scrubber
 from strandline_sdk.rollouts.spool import write_json, write_text
 from strandline_sdk.training.analysis import tool_calls
-from strandline_sdk.training.values import Finished, Planned, slug
+from strandline_sdk.training.values import Finished, Planned, RolloutFailed, RolloutLate, slug
 
 
 @dataclass
@@ -88,6 +88,25 @@ class RunDirectory:
             return None
         return cast(Rollout, {**told, "case": planned.case, "messages": messages})
 
+    def given_up(self, planned: Planned) -> str | None:
+        """Why the rollout failed, if its stage is over: what was decided then stays decided."""
+        failed = self.events("rollout_failed", group=planned.group, rollout=planned.name)
+        if not failed or not self.events("stage_ended", group=planned.group):
+            return None
+        return None if self.finished(planned) else str(failed[-1]["error"])
+
+    def fail(self, planned: Planned, error: RolloutFailed) -> str:
+        """Says that a rollout has failed, beside others and in its own directory; why, without secrets."""
+        told = {"how": error.how, "error": self.scrubber.text(str(error))}
+        self.note(planned, "error.json", {"case_name": planned.case["name"], **told})
+        self.event("rollout_failed", group=planned.group, rollout=planned.name, **told)
+        return told["error"]
+
+    def attempts(self, planned: Planned) -> int:
+        """How often the rollout has failed; one that was late is the same still."""
+        failed = self.events("rollout_failed", group=planned.group, rollout=planned.name)
+        return sum(event.get("how") != RolloutLate.how for event in failed)
+
     def keep(self, planned: Planned, rollout: Rollout) -> Rollout:
         """Stores a rollout, and says so. Answers what was stored: the same without secrets."""
         found = cast(Rollout, self.scrubber.document(rollout))
@@ -99,6 +118,7 @@ class RunDirectory:
         write_json(place / "tool_calls.json", list(tool_calls(found["messages"])), sync=False)
         rest = {name: value for name, value in found.items() if name not in ("messages", "case")}
         write_json(place / "evaluation.json", {"case_name": planned.case["name"], **rest}, sync=False)
+        (place / "error.json").unlink(missing_ok=True)
         passed = found["evaluation"]["passed"]
         self.event("rollout_finished", group=planned.group, rollout=planned.name, passed=passed)
         return found
@@ -153,6 +173,14 @@ def _row(one: Finished) -> dict[str, Any]:
     return {**row, "status": "completed", **{k: one.evaluation[k] for k in ("passed", "score")}}
 
 
+def _made(path: Path) -> bool:
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class Results:
     """All runs of a data set below `root`."""
@@ -165,13 +193,14 @@ class Results:
         return self.root / slug(self.dataset)
 
     def new(self, domain: str, clock: Clock) -> Path:
-        """A directory for a new run, which is the latest from now on."""
+        """A directory for a new run, of its own also when another begins in the same second."""
         time = clock.now().strftime("%Y%m%dT%H%M%SZ")
         names = (f"run_{slug(domain)}_{time}{f'-{n}' if n > 1 else ''}" for n in range(1, 1000))
-        path = next(self.path / name for name in names if not (self.path / name).exists())
-        path.mkdir(parents=True)
-        write_text(self.path / "latest", path.name + "\n")
-        return path
+        return next(self.path / name for name in names if _made(self.path / name))
+
+    def point_at(self, run: Path) -> None:
+        """This run is the latest from now on."""
+        write_text(self.path / "latest", run.name + "\n")
 
     def latest(self) -> Path | None:
         """The newest run."""

@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, cast
 
 from strandline_sdk.rollouts.model import Case, PolicySetDocument
@@ -66,10 +67,11 @@ class Trainer:
         self._finished: list[Finished] = []
 
     def run(self) -> Report:
-        """Does what is not done yet; the report. Raises ApiError when the service stays away, ValueError for cases that
-        are not there."""
+        """Does what is not done yet; the report. Raises ApiError for a service that stays away, ServiceBroken for one
+        that is no use, ValueError for cases that are not there."""
         options = self._options
         train, held_out = self._cases()
+        self._parts.results.point_at(self._directory.path)
         begun = self._begun()
         state = _State(begun, begun)
         report: Report = {"status": "running", "options": options.document(), "service": self._parts.service}
@@ -126,7 +128,7 @@ class Trainer:
         group = f"epoch-{epoch}-train"
         wanted = planned(group, train, self._options.train_trials, f"{self._options.seed}/{group}")
         learner = self._parts.learner
-        learner.begin(draft, fresh=state.fresh)
+        learner.begin(draft, fresh=state.fresh, at=self._began(epoch))
         done: list[Finished] = []
         shares: list[Future[Share]] = []
         for finished in self._parts.stage.run(wanted, draft, commit=True):
@@ -141,6 +143,11 @@ class Trainer:
         learnt = sum(bool(share.result().taken) for share in shares)
         return {**told, "learnt_from": learnt, "policies_after": len(after.policies)}, after
 
+    def _began(self, epoch: int) -> datetime:
+        """When the epoch began, if it was before this process."""
+        self._once("epoch_began", epoch)
+        return datetime.fromisoformat(self._directory.events("epoch_began", epoch=epoch)[0]["at"])
+
     def _learnt(self, epoch: int, draft: PolicySet) -> PolicySet:
         """The epoch's draft; where the epoch was over before, the one of then."""
         if known := self._directory.events("epoch_learnt", epoch=epoch):
@@ -153,6 +160,7 @@ class Trainer:
         found = self._evaluation(f"epoch-{epoch}-eval", epoch, held_out, state.draft)
         self._parts.hooks.evaluated(epoch, found.summary)
         verdict = self._verdict(best, found)
+        self._once("judged", epoch, promoted=verdict.promoted, reason=verdict.reason)
         published: list[Any] = []
         if verdict.promoted:
             published = self._published(epoch, state)
@@ -183,7 +191,15 @@ class Trainer:
         for finished in done:
             self._parts.hooks.rollout_ended(finished)
         self._finished += done
-        return evaluated(Where(group, epoch, self._options.eval_split), policies, done)
+        found = evaluated(Where(group, epoch, self._options.eval_split), policies, done)
+        told = ("accuracy_mean", "accuracy_std", "rollout_count", "errors", "snapshot_id")
+        self._once("evaluated", epoch, **{name: found.summary[name] for name in told})
+        return found
+
+    def _once(self, event: str, epoch: int, **told: Any) -> None:
+        """Says it, unless this run has said it before it was killed."""
+        if not self._directory.events(event, epoch=epoch):
+            self._directory.event(event, epoch=epoch, **told)
 
     def _trials(self, group: str, cases: Sequence[Case]) -> list[Planned]:
         return planned(group, cases, self._options.trials, f"{self._options.seed}/{self._options.eval_split}")
@@ -192,12 +208,14 @@ class Trainer:
         """The evaluation of what is served; from the cache where the same was evaluated before."""
         cache = self._parts.results.cache(self._baseline_key(cases, policies))
         if cache.exists() and not self._parts.fresh_baseline and not self._directory.events("baseline_made"):
-            self._directory.event("baseline_cached", key=cache.stem)
-            return _uncached(json.loads(cache.read_text("utf-8")))
+            kept = json.loads(cache.read_text("utf-8"))
+            self._directory.event("baseline_cached", key=cache.stem, run=kept.get("run"))
+            return _uncached(kept)
         self._directory.event("baseline_made", key=cache.stem)
         found = self._evaluation("baseline", 0, cases, policies)
         if not found.summary["errors"]:
-            write_json(cache, self._directory.scrubber.document(_cached(found)))
+            kept = {**_cached(found), "run": self._directory.name}
+            write_json(cache, self._directory.scrubber.document(kept))
         return found
 
     def _baseline_key(self, cases: Sequence[Case], policies: PolicySet) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from strandline_sdk.errors import ApiError
 from strandline_sdk.importers.session_ids import short_hash
 from strandline_sdk.rollouts.model import Case, Evaluation, Rollout
 from strandline_sdk.rollouts.policies import PolicySet
@@ -15,7 +16,25 @@ _LONGEST_NAME = 60
 
 
 class RolloutFailed(Exception):
-    """A rollout that did not come to an end: the service says that it has failed, or it took too long."""
+    """A rollout without a result: the service says that it has failed."""
+
+    how = "failed"
+
+
+class RolloutLate(RolloutFailed):
+    """It took too long. It may have ended since: it is the one to ask for again."""
+
+    how = "late"
+
+
+class OutsideProtocol(RolloutFailed):
+    """The service refuses it, or answers what is not of the protocol."""
+
+    how = "protocol"
+
+
+class ServiceBroken(ApiError):
+    """So many rollouts have failed that more of them would be no use."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +74,7 @@ class TrainOptions:
 @dataclass(frozen=True)
 class Planned:
     """A rollout to be made: one trial of a case, in a group of rollouts (`baseline`, `epoch-1-train`, …). `number` is
-    the case's place in its split, `order` the rollout's in its group."""
+    the case's place in its split, `order` the rollout's in its group, `attempt` how often it has failed before."""
 
     group: str
     number: int
@@ -63,6 +82,7 @@ class Planned:
     case: Case
     seed: int
     order: int = 0
+    attempt: int = 0
 
     @property
     def name(self) -> str:
