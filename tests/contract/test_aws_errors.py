@@ -26,14 +26,14 @@ from strandline.ports import (
     Contended,
     IfAbsent,
     IfMatch,
-    ObjectVersion,
     StoreError,
+    Version,
 )
 from tests.contract.conftest import aws_session
 
 Answer = tuple[int, str] | Exception
 MESSAGE = CommitRequested(session=SessionRef(account_id="a", user_id="u", session_id="s", incarnation="i"))
-ERASED = [ObjectVersion("k", "v", deleted=False, latest=True, at=datetime(2026, 1, 1, tzinfo=UTC))]
+ERASED = [Version("k", "v", deleted=False, latest=True, at=datetime(2026, 1, 1, tzinfo=UTC))]
 LOST: list[Answer] = [
     ReadTimeoutError(endpoint_url="u"),
     ConnectTimeoutError(endpoint_url="u"),

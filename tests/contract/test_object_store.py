@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from strandline.ports import ConditionFailed, Contended, IfAbsent, IfMatch, ObjectStore, ObjectVersion
+from strandline.ports import ConditionFailed, Contended, IfAbsent, IfMatch, ObjectStore, Version
 from tests.contract.conftest import Backend
 
 pytestmark = pytest.mark.contract
@@ -203,9 +203,9 @@ def test_a_listing_of_versions_says_when(store: ObjectStore) -> None:
     assert [v.at for v in _below(store, "p/")] == [v.at for v in store.versions("p/k")]
 
 
-def _below(store: ObjectStore, prefix: str, limit: int = 1000) -> list[ObjectVersion]:
+def _below(store: ObjectStore, prefix: str, limit: int = 1000) -> list[Version]:
     """Every version below the prefix, page by page."""
-    found: list[ObjectVersion] = []
+    found: list[Version] = []
     page = store.versions_below(prefix, limit=limit)
     found += page.versions
     while page.next is not None:

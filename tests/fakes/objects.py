@@ -15,7 +15,6 @@ from strandline.ports import (
     ConditionFailed,
     IfAbsent,
     IfMatch,
-    ObjectVersion,
     Place,
     Stored,
     Version,
@@ -94,8 +93,7 @@ class MemoryObjects:
     def versions(self, key: str) -> Sequence[Version]:
         def listed() -> list[Version]:
             with self._lock:
-                newest_first = reversed(self._entries.get(key, []))
-            return [Version(e.version_id, e.at, e.body is None) for e in newest_first]
+                return self._listed(key)
 
         return self.faults.run("versions", listed)
 
@@ -124,13 +122,11 @@ class MemoryObjects:
 
         return self.faults.run("versions_below", listed)
 
-    def _listed(self, key: str) -> list[ObjectVersion]:
-        newest_first = self._entries[key][::-1]
-        return [
-            ObjectVersion(key, e.version_id, e.body is None, n == 0, e.at) for n, e in enumerate(newest_first)
-        ]
+    def _listed(self, key: str) -> list[Version]:
+        newest_first = self._entries.get(key, [])[::-1]
+        return [Version(key, e.version_id, e.body is None, n == 0, e.at) for n, e in enumerate(newest_first)]
 
-    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+    def erase(self, versions: Sequence[Version]) -> None:
         assert len(versions) <= ERASED_AT_ONCE
 
         def remove() -> None:
@@ -180,7 +176,7 @@ class MemoryObjects:
         return sorted(live)[: self._page]
 
 
-def _older(below: Sequence[ObjectVersion], version: ObjectVersion, after: Place) -> bool:
+def _older(below: Sequence[Version], version: Version, after: Place) -> bool:
     """Whether the version comes behind that place, within its key."""
     ids = [v.version_id for v in below if v.key == after[0]]
     same = version.key == after[0]

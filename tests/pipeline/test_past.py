@@ -16,7 +16,7 @@ from strandline.domain.times import parse, stamp
 from strandline.pipeline import memory, past
 from strandline.pipeline.past import catalogue_at, read_at, read_version
 from strandline.pipeline.search import Query, search_past
-from strandline.ports import ObjectVersion
+from strandline.ports import Version
 from tests.pipeline.world import ALICE, World, counted
 
 TEA = "preferences/tea.md"
@@ -295,7 +295,7 @@ def test_versions_are_ordered_by_the_bucket() -> None:
     from strandline.storage.revisions import newest_first
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    two = ObjectVersion("k", "2", deleted=False, latest=False, at=at)
-    one = ObjectVersion("k", "1", deleted=False, latest=False, at=at)
-    marker = ObjectVersion("k", "3", deleted=True, latest=True, at=at)
+    two = Version("k", "2", deleted=False, latest=False, at=at)
+    one = Version("k", "1", deleted=False, latest=False, at=at)
+    marker = Version("k", "3", deleted=True, latest=True, at=at)
     assert [v.version_id for v in newest_first([two, one, marker])] == ["3", "2", "1"]

@@ -50,17 +50,8 @@ class Stored:
 
 @dataclass(frozen=True)
 class Version:
-    """One version of a key; `deleted` marks a delete marker, which has no body."""
-
-    version_id: str
-    at: datetime
-    deleted: bool
-
-
-@dataclass(frozen=True)
-class ObjectVersion:
-    """One version of any key, as a listing of many keys shows it. `latest`: what a plain GET of the key looks at. `at`
-    is S3's time of it, in whole seconds."""
+    """One version of a key. `deleted`: it is a delete marker, which has no body. `latest`: a plain GET of the key reads
+    this one. `at` is when S3 says that it was made, in whole seconds."""
 
     key: str
     version_id: str
@@ -69,6 +60,7 @@ class ObjectVersion:
     at: datetime
 
 
+ERASED_AT_ONCE = 1_000
 Place = tuple[str, str]
 """A key and a version id: where a listing of versions goes on."""
 
@@ -77,12 +69,8 @@ Place = tuple[str, str]
 class VersionPage:
     """One page of a listing of versions; `next` is where to go on after, or None at the end."""
 
-    versions: Sequence[ObjectVersion]
+    versions: Sequence[Version]
     next: Place | None
-
-
-ERASED_AT_ONCE = 1_000
-LETTERS_HIDDEN = timedelta(seconds=60)
 
 
 @dataclass(frozen=True)
@@ -108,8 +96,7 @@ class ObjectStore(Protocol):
         """The current object, or None."""
 
     def get_unless(self, key: str, etag: str) -> Stored | None:
-        """The current object if its ETag differs from `etag`; None while it is the same. Raises KeyError when there
-        is no object."""
+        """The current object; None while its ETag is still `etag`. Raises KeyError when there is no object."""
 
     def get_start(self, key: str, size: int) -> bytes | None:
         """The first `size` (at least 1) bytes of the current object, all of a shorter one; None where there is none."""
@@ -137,7 +124,7 @@ class ObjectStore(Protocol):
     ) -> VersionPage:
         """Every version and delete marker of every key under `prefix`, from behind `after`, at most `limit` of them."""
 
-    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+    def erase(self, versions: Sequence[Version]) -> None:
         """Removes exactly these versions and delete markers for good, at most `ERASED_AT_ONCE`; what is gone already
         is success. A key whose latest version goes shows the one before it. Raises Ambiguous: some may be gone."""
 
@@ -225,6 +212,9 @@ class Letter:
     receipt: str
 
 
+LETTERS_HIDDEN = timedelta(seconds=60)
+
+
 class DeadLetters(Protocol):
     """A queue of dead letters, FIFO or not. What is taken is hidden from everybody for `LETTERS_HIDDEN`; on a FIFO
     queue what stands behind it in its group is too."""
@@ -262,23 +252,21 @@ class Summariser(Protocol):
         messages should be asked about at once. A language model says in both cases what it has cost."""
 
 
-class Settler(Protocol):
-    """A language model that says which lines no longer hold where several sessions meet on one memory file."""
-
+class Named(Protocol):
     @property
     def name(self) -> str:
-        """Names the model, and by which instructions it was asked."""
+        """Names the language model, and by which instructions it was asked."""
+
+
+class Settler(Named, Protocol):
+    """A language model that says which lines no longer hold where several sessions meet on one memory file."""
 
     def settle(self, meeting: "Meeting") -> "Settlement":
         """One request, never repeated. Raises `domain.errors.ExtractionFailed` when there is no valid answer."""
 
 
-class Analyst(Protocol):
+class Analyst(Named, Protocol):
     """A language model that says what a run of a task teaches."""
-
-    @property
-    def name(self) -> str:
-        """Names the model, and by which instructions it was asked."""
 
     def analyse(self, attempt: "Attempt") -> "Insight":
         """Raises `domain.errors.ExtractionFailed` when there is no valid answer to be had."""
@@ -291,8 +279,7 @@ class Embedder(Protocol):
     """Names the model and its dimensions: only vectors of one name are compared."""
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Sequence[Sequence[float]]:
-        """One vector a text; `query` says that the texts are looked for, not kept. Raises Ambiguous when there is no
-        answer."""
+        """One vector for each text. `query`: the texts are what is searched for. Raises Ambiguous without an answer."""
 
 
 class TokenCounter(Protocol):

@@ -22,7 +22,6 @@ from strandline.ports import (
     ConditionFailed,
     Contended,
     IfMatch,
-    ObjectVersion,
     Place,
     Stored,
     Version,
@@ -139,19 +138,18 @@ class S3Objects:
             after = found[-1] if found else after
 
     def versions(self, key: str) -> Sequence[Version]:
-        found: list[tuple[bool, Version]] = []
+        found: list[Version] = []
         request: dict[str, Any] = {}
         while True:
             with aws.store_errors():
                 page = self._repeating.list_object_versions(Bucket=self._bucket, Prefix=key, **request)
-            found += _versions(key, page)
+            found += [version for version in _versions(page) if version.key == key]
             # the key itself sorts before every longer one
             if not page["IsTruncated"] or page.get("NextKeyMarker") != key:
                 break
             request = {"KeyMarker": key, "VersionIdMarker": page["NextVersionIdMarker"]}
         # S3 lists both kinds newest first, but apart, and its times have whole seconds only
-        newest_first = sorted(found, key=lambda entry: (entry[0], entry[1].at), reverse=True)
-        return [version for _, version in newest_first]
+        return sorted(found, key=lambda version: (version.latest, version.at), reverse=True)
 
     def versions_below(
         self, prefix: str, *, after: Place | None = None, limit: int = ERASED_AT_ONCE
@@ -161,17 +159,11 @@ class S3Objects:
             page: Any = self._repeating.list_object_versions(
                 Bucket=self._bucket, Prefix=prefix, MaxKeys=limit, **request
             )
-        found = [
-            ObjectVersion(
-                row["Key"], row["VersionId"], kind == "DeleteMarkers", row["IsLatest"], row["LastModified"]
-            )
-            for kind in ("Versions", "DeleteMarkers")
-            for row in page.get(kind, ())
-        ]
         more = page["IsTruncated"]
-        return VersionPage(found, (page["NextKeyMarker"], page["NextVersionIdMarker"]) if more else None)
+        following = (page["NextKeyMarker"], page["NextVersionIdMarker"]) if more else None
+        return VersionPage(_versions(page), following)
 
-    def erase(self, versions: Sequence[ObjectVersion]) -> None:
+    def erase(self, versions: Sequence[Version]) -> None:
         if not versions:
             return
         named: Any = [{"Key": version.key, "VersionId": version.version_id} for version in versions]
@@ -219,9 +211,10 @@ def _content_type(key: str) -> str:
     return _CONTENT_TYPES.get(key[key.rfind(".") :], "application/octet-stream")
 
 
-def _versions(key: str, page: Any) -> Iterator[tuple[bool, Version]]:
-    for kind in ("Versions", "DeleteMarkers"):
-        for row in page.get(kind, ()):
-            if row["Key"] == key:
-                version = Version(row["VersionId"], row["LastModified"], kind == "DeleteMarkers")
-                yield row["IsLatest"], version
+def _versions(page: Any) -> list[Version]:
+    """The versions on a page of ListObjectVersions, then its delete markers."""
+    return [
+        Version(row["Key"], row["VersionId"], kind == "DeleteMarkers", row["IsLatest"], row["LastModified"])
+        for kind in ("Versions", "DeleteMarkers")
+        for row in page.get(kind, ())
+    ]

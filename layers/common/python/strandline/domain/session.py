@@ -19,6 +19,7 @@ from strandline.domain.message import ID_HASH_BYTES, Draft, read_line
 SPILL_BYTES = 64 * 1024
 IDS_KEPT = 1024
 KEYED_KEPT = 8
+NOTHING_LIVE = "no_messages"
 ALL_KEPT = "all_within_keep_window"
 CANCELLED = "cancelled by its owner"
 
@@ -35,8 +36,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive that is not done: its number, its range, when it was committed; `reason` and when it failed, once it
-    has; `by` what request, when that has a key of its own; `task` that was there before it, if one was."""
+    """An archive that is not done: seqs `first` to `last`, committed at `at` by the request with key `by`, if it had
+    one, for the task `task`, if that was there before. `reason` and `failed_at` are set while it is failed."""
 
     number: int
     first: int
@@ -50,9 +51,10 @@ class Archive:
 
 @dataclass(frozen=True)
 class Head:
-    """One session. `tail` holds the stored JSON lines as bytes; `ids` the hashes of the newest message ids; `follows`
-    is when the life before this one was deleted, where one left a gravestone. `live_since`: no live message is older;
-    `mark` names the due marker by which the sweep finds the session; `compaction` holds the limits of its own."""
+    """One session. `tail` holds the stored JSON lines as bytes, `ids` the hashes of the newest message ids. `follows` is
+    when the previous session of this name was deleted, where its gravestone is still there. No live message is older
+    than `live_since`. `mark` names the due marker by which the sweep finds the session; `compaction` holds the limits
+    that were set for it."""
 
     account_id: str
     user_id: str
@@ -206,10 +208,8 @@ class Skip:
 
 def plan_commit(head: Head, keep_recent_count: int) -> CommitPlan | Skip:
     """Everything live but the newest `keep_recent_count` messages."""
-    if head.live_count == 0:
-        return Skip("no_messages")
     if head.live_count <= keep_recent_count:
-        return Skip(ALL_KEPT)
+        return Skip(ALL_KEPT if head.live_count else NOTHING_LIVE)
     return CommitPlan(head.commit_count + 1, head.live_from, head.last_seq - keep_recent_count)
 
 
@@ -258,48 +258,43 @@ def find_archive(archives: Iterable[Archive], number: int) -> Archive | None:
 
 def cancelled(head: Head, number: int) -> bool:
     """Whether the owner has called off what follows this archive's commit."""
-    failed = find_archive(head.failed, number)
-    return failed is not None and failed.reason == CANCELLED
+    return any(archive.number == number and archive.reason == CANCELLED for archive in head.failed)
 
 
 def settle(head: Head, number: int, *, extracted: dict[str, int], reason: str | None, now: str) -> Head:
-    """A pending archive has failed for `reason`; or a pending or failed one is done, its memories merged after all.
-
-    Any other archive is left as it is.
-    """
-    open_ones = head.pending if reason is not None else (*head.pending, *head.failed)
-    settled = find_archive(open_ones, number)
+    """With a `reason`, a pending archive has failed; without, a pending or failed one is done: its memories are merged.
+    Any other archive is left as it is."""
+    settled = find_archive(head.pending if reason is not None else (*head.pending, *head.failed), number)
     if settled is None:
         return head
-    rest = tuple(a for a in head.pending if a.number != number)
-    failed = tuple(a for a in head.failed if a.number != number)
+    pending, failed = _without(head.pending, number), _without(head.failed, number)
     if reason is not None:
-        failed = tuple(
-            sorted((*failed, replace(settled, reason=reason, failed_at=now)), key=lambda a: a.number)
-        )
-        return replace(head, pending=rest, failed=failed, updated_at=now)
-    totals = dict(head.memories_extracted)
-    for kind, count in extracted.items():
-        totals[kind] = totals.get(kind, 0) + count
+        failed = _with(failed, replace(settled, reason=reason, failed_at=now))
+        return replace(head, pending=pending, failed=failed, updated_at=now)
+    totals = head.memories_extracted
     return replace(
         head,
-        pending=rest,
+        pending=pending,
         failed=failed,
         completed=head.completed + 1,
         latest_done=max(head.latest_done, number),
-        memories_extracted=totals,
+        memories_extracted={**totals, **{kind: totals.get(kind, 0) + n for kind, n in extracted.items()}},
         updated_at=now,
     )
 
 
 def retry(head: Head, number: int, *, now: str) -> Head:
     """A failed archive is pending again. Anything else but failed is left as it is."""
-    again = find_archive(head.failed, number)
-    if again is None:
+    failed = find_archive(head.failed, number)
+    if failed is None:
         return head
-    pending = tuple(
-        sorted((*head.pending, replace(again, reason=None, failed_at=None)), key=lambda a: a.number)
-    )
-    return replace(
-        head, pending=pending, failed=tuple(a for a in head.failed if a.number != number), updated_at=now
-    )
+    pending = _with(head.pending, replace(failed, reason=None, failed_at=None))
+    return replace(head, pending=pending, failed=_without(head.failed, number), updated_at=now)
+
+
+def _with(archives: Iterable[Archive], added: Archive) -> tuple[Archive, ...]:
+    return tuple(sorted((*archives, added), key=lambda archive: archive.number))
+
+
+def _without(archives: Iterable[Archive], number: int) -> tuple[Archive, ...]:
+    return tuple(archive for archive in archives if archive.number != number)

@@ -117,7 +117,7 @@ def plan_commit(services: Services, head: Head, keep_recent_count: int) -> Commi
 def plan_through(log: Log, head: Head, through: int, now: datetime) -> CommitPlan | Skip:
     """What is live up to that seq, but for the tool calls whose results stay, or may still come."""
     if through < head.live_from:
-        return Skip(ALREADY if head.last_seq else "no_messages")
+        return Skip(ALREADY if head.last_seq else session.NOTHING_LIVE)
     lines = log.live(head, head.live_from, head.last_seq)
     tools = [read_line(line) for line in lines if _of_tools(line)]
     since = stamp(now - ABANDONED_AFTER)

@@ -21,11 +21,11 @@ from strandline.domain.times import stamp
 from strandline.pipeline.catalogue import changed
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import checked, no_memory
-from strandline.ports import ObjectVersion
+from strandline.ports import Version
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
 from strandline.storage.parsing import memory_path
-from strandline.storage.revisions import AnyVersion, Revision, settled
+from strandline.storage.revisions import Revision, settled
 
 MAX_CHANGED = 1_000
 
@@ -86,7 +86,7 @@ def revision(services: Library, owner: User, path: str, number: int) -> Revision
     return None
 
 
-def _refuse_forgotten(services: Library, key: str, versions: Sequence[AnyVersion], path: str) -> None:
+def _refuse_forgotten(services: Library, key: str, versions: Sequence[Version], path: str) -> None:
     """Raises NotFound when something was there before the oldest version that is kept."""
     oldest = services.revisions.read(key, versions[-1]) if versions else None
     if oldest and not oldest.is_first:
@@ -119,9 +119,9 @@ def catalogue_at(services: Library, owner: User, moment: datetime) -> Past:
     return Past(changed(now, then) if then else now, not_kept)
 
 
-def changed_since(services: Library, owner: User, moment: datetime) -> Mapping[str, Sequence[ObjectVersion]]:
+def changed_since(services: Library, owner: User, moment: datetime) -> Mapping[str, Sequence[Version]]:
     """The paths of memories that may have changed after that time, with their versions, newest first."""
-    found: dict[str, Sequence[ObjectVersion]] = {}
+    found: dict[str, Sequence[Version]] = {}
     for key, versions in services.revisions.below(owner.memories).items():
         parsed = memory_path(key)
         if parsed and not (versions[0].latest and settled(versions[0], moment)):
@@ -130,7 +130,7 @@ def changed_since(services: Library, owner: User, moment: datetime) -> Mapping[s
 
 
 def state_at(
-    services: Library, key: str, versions: Sequence[ObjectVersion], moment: datetime
+    services: Library, key: str, versions: Sequence[Version], moment: datetime
 ) -> tuple[bool, Memory | None]:
     """Whether it is known what was there, and what it was."""
     found = services.revisions.at(key, versions, moment)

@@ -23,7 +23,7 @@ from strandline.pipeline.embedding import forget_vectors
 from strandline.pipeline.library import Library
 from strandline.pipeline.remains import Allowance, old_layers
 from strandline.pipeline.rework import Cause, rework
-from strandline.ports import ConditionFailed, Item, ObjectVersion
+from strandline.ports import ConditionFailed, Item, Version
 from strandline.storage.document import Change
 from strandline.storage.index import Catalogue
 from strandline.storage.layout import User
@@ -93,12 +93,12 @@ def _present(services: Library, key: str) -> Iterator[str]:
     yield from (f"findings/{kind}" for kind in cleaner.kinds)
 
 
-def _past(services: Library, version: ObjectVersion) -> Iterator[str]:
+def _past(services: Library, version: Version) -> Iterator[str]:
     if is_tainted(services, version):
         yield f"versions/{area(version.key)}"
 
 
-def is_tainted(services: Library, version: ObjectVersion) -> bool:
+def is_tainted(services: Library, version: Version) -> bool:
     """Whether an old version is to go: it holds a secret, or is of use to nobody, so it is not looked into."""
     if is_superseded(version.key):
         return True

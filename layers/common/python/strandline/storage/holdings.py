@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from strandline.ports import Item, Items, ObjectStore, ObjectVersion
+from strandline.ports import Item, Items, ObjectStore, Version
 from strandline.storage.accounts import Accounts
 from strandline.storage.layout import User
 from strandline.storage.pages import page
@@ -65,7 +65,7 @@ class Objects:
         return START if erase_page(self._store, user.prefix) else None
 
 
-def erase_page(store: ObjectStore, prefix: str) -> Sequence[ObjectVersion]:
+def erase_page(store: ObjectStore, prefix: str) -> Sequence[Version]:
     """Removes a page of versions below the prefix, and answers them: always from its beginning, as what was removed is
     no place to go on from.
 

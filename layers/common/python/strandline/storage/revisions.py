@@ -21,7 +21,7 @@ from urllib.parse import quote, unquote
 
 from strandline.domain.memory import Author, Memory, living
 from strandline.domain.times import parse, stamp
-from strandline.ports import ObjectStore, ObjectVersion, Place, Stored, Version
+from strandline.ports import ObjectStore, Place, Stored, Version
 from strandline.storage import markdown
 from strandline.storage.answered import answered
 from strandline.storage.document import WRITTEN_AT, Meta
@@ -30,7 +30,6 @@ LATE = timedelta(seconds=10)
 SECOND = timedelta(seconds=1)
 SILENT = "the store did not answer; repeat the request"
 _BY, _OVER, _FOR = "written-by", "written-over", "written-for"
-AnyVersion = Version | ObjectVersion
 
 
 def written(by: Author, over: Memory | None, why: str = "") -> Meta:
@@ -70,14 +69,14 @@ class Revisions:
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
 
-    def listed(self, key: str) -> Sequence[AnyVersion]:
+    def listed(self, key: str) -> Sequence[Version]:
         """The versions of one file, newest first: one request for each thousand. Raises Unavailable."""
         with answered(SILENT):
             return self._store.versions(key)
 
-    def below(self, prefix: str) -> Mapping[str, Sequence[ObjectVersion]]:
+    def below(self, prefix: str) -> Mapping[str, Sequence[Version]]:
         """The versions of every file, by key, newest first: one request for each thousand. Raises Unavailable."""
-        found: dict[str, list[ObjectVersion]] = defaultdict(list)
+        found: dict[str, list[Version]] = defaultdict(list)
         after: Place | None = None
         while True:
             with answered(SILENT):
@@ -88,7 +87,7 @@ class Revisions:
             if after is None:
                 return {key: newest_first(versions) for key, versions in found.items()}
 
-    def read(self, key: str, version: AnyVersion) -> Revision | None:
+    def read(self, key: str, version: Version) -> Revision | None:
         """One version: one request. None when the bucket has it no more. Raises Unavailable."""
         if version.deleted:
             return Revision(version.version_id, stamp(version.at), None)
@@ -98,7 +97,7 @@ class Revisions:
         except KeyError:
             return None
 
-    def at(self, key: str, versions: Iterable[AnyVersion], moment: datetime) -> Revision | None:
+    def at(self, key: str, versions: Iterable[Version], moment: datetime) -> Revision | None:
         """The newest of these versions (newest first) that was written by then; None when none was."""
         wanted = stamp(moment)
         for version in versions:
@@ -108,17 +107,17 @@ class Revisions:
         return None
 
 
-def newest_first(versions: Iterable[ObjectVersion]) -> Sequence[ObjectVersion]:
+def newest_first(versions: Iterable[Version]) -> Sequence[Version]:
     """Versions of one key. S3 lists objects and delete markers newest first, but apart."""
     return sorted(versions, key=lambda version: (version.latest, version.at), reverse=True)
 
 
-def settled(version: ObjectVersion, moment: datetime) -> bool:
+def settled(version: Version, moment: datetime) -> bool:
     """Whether it was certainly written by then, whatever stands beside it."""
     return version.at + SECOND <= moment
 
 
-def _revision(version: AnyVersion, stored: Stored) -> Revision:
+def _revision(version: Version, stored: Stored) -> Revision:
     meta = stored.meta
     over = meta.get(_OVER, "")
     return Revision(
