@@ -16,8 +16,6 @@ Notes = tuple[str, ...]
 class NotesCodec:
     """A list of notes, as JSON."""
 
-    content_type = "application/json"
-
     def encode(self, value: Notes, stamp: Stamp) -> bytes:
         return json.dumps({"revision": stamp.revision, "writes": stamp.writes, "notes": value}).encode()
 

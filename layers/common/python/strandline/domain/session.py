@@ -51,10 +51,9 @@ class Archive:
 
 @dataclass(frozen=True)
 class Head:
-    """One session. `tail` holds the stored JSON lines as bytes, `ids` the hashes of the newest message ids. `follows` is
-    when the previous session of this name was deleted, where its gravestone is still there. No live message is older
-    than `live_since`. `mark` names the due marker by which the sweep finds the session; `compaction` holds the limits
-    that were set for it."""
+    """One session. `tail` holds the stored JSON lines as bytes, `ids` the hashes of the newest message ids. `follows`:
+    when the last session of this name was deleted, if its gravestone was still there. `live_since`: no live message is
+    older. `mark` names the due marker by which the sweep finds the session; `compaction` holds its own limits."""
 
     account_id: str
     user_id: str

@@ -38,8 +38,6 @@ _OPTIONAL = ("follows", "live_since", "mark", "compaction")
 
 
 class HeadCodec:
-    content_type = "application/json"
-
     def encode(self, value: Head, stamp: Stamp) -> bytes:
         meta = {"schema": SCHEMA, "revision": stamp.revision, "writes": stamp.writes}
         meta |= {name: getattr(value, name) for name in _PLAIN}

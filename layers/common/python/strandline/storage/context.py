@@ -14,8 +14,6 @@ _PLAIN = tuple(f.name for f in fields(ContextState) if f.name not in {"decisions
 
 
 class ContextCodec:
-    content_type = "application/json"
-
     def encode(self, value: ContextState, stamp: Stamp) -> bytes:
         row: dict[str, Any] = {"schema": SCHEMA, "revision": stamp.revision, "writes": stamp.writes}
         row |= {name: getattr(value, name) for name in _PLAIN}

@@ -21,11 +21,9 @@ of them is known not to have been written. `Unavailable` when the last word is s
 changes that know their own work again (message ids, applied extractions).
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 from strandline.domain import times
@@ -44,6 +42,7 @@ from strandline.ports import (
     StoreError,
 )
 from strandline.storage.answered import answered
+from strandline.storage.cache import Cache
 
 V = TypeVar("V")
 R = TypeVar("R")
@@ -80,8 +79,6 @@ class Versioned(Generic[V]):
 
 class Codec(Protocol[V]):
     """How a value and its stamp become bytes and come back."""
-
-    content_type: str
 
     def encode(self, value: V, stamp: Stamp, /) -> bytes: ...
 
@@ -131,21 +128,16 @@ class Documents(Generic[V]):
         self._codec = codec
         self._clock = clock
         self._ids = ids
-        self._warm = warm
         self._retry = retry or Retry()
+        self._cache: Cache[Versioned[V]] = Cache(warm, lambda _: 1)
         self.writes = self.conflicts = 0  # counted for the operator
-        self._lock = Lock()
-        self._cache: OrderedDict[str, Versioned[V]] = OrderedDict()
-        self._shared: set[str] = (
-            set()
-        )  # of the cached: those that were found changed by others when last written
 
     def read(self, key: str) -> Versioned[V] | None:
         """The document as it is now, or None. Raises Unavailable when the store does not answer."""
         with answered("the store did not answer; repeat the request"):
             stored = self._store.get(key)
         if stored is None:
-            self._forget(key)
+            self._cache.forget(key)
             return None
         return self._remember(key, self._decoded(key, stored))
 
@@ -159,10 +151,10 @@ class Documents(Generic[V]):
             with answered("the store did not answer; repeat the request"):
                 stored = self._store.get_unless(key, known.etag)
         except KeyError:
-            self._forget(key)
+            self._cache.forget(key)
             return None
         if stored is None:
-            self._shared.discard(key)
+            self._cache.confirm(key)
             return known
         return self._remember(key, self._decoded(key, stored))
 
@@ -171,8 +163,7 @@ class Documents(Generic[V]):
 
         `absent` says that there was no document a moment ago: creating one is tried before anything is read.
         """
-        guess = None if key in self._shared else self._cache.get(key)
-        return _Update(self, key, change, self._ids.new()).run(guess, absent=absent)
+        return _Update(self, key, change, self._ids.new()).run(self._cache.unshared(key), absent=absent)
 
     def _decoded(self, _key: str, stored: Stored) -> Versioned[V]:
         try:
@@ -186,25 +177,8 @@ class Documents(Generic[V]):
         return value
 
     def _remember(self, key: str, entry: Versioned[V]) -> Versioned[V]:
-        if self._warm:
-            with self._lock:
-                self._cache.pop(key, None)
-                self._cache[key] = entry
-                while len(self._cache) > self._warm:
-                    oldest, _ = self._cache.popitem(last=False)
-                    self._shared.discard(oldest)
+        self._cache.keep(key, entry)
         return entry
-
-    def _forget(self, key: str) -> None:
-        with self._lock:
-            self._cache.pop(key, None)
-            self._shared.discard(key)
-
-    def _distrust(self, key: str) -> None:
-        """What is remembered may be written over no more before it is looked at again."""
-        with self._lock:
-            if key in self._cache:
-                self._shared.add(key)
 
     def write(
         self, key: str, base: Versioned[V] | None, value: V, write_id: str, meta: Meta | None = None
@@ -218,10 +192,10 @@ class Documents(Generic[V]):
             value = self._prepared(key, base, value, stamp)
             etag = self._store.put(key, self._codec.encode(value, stamp), when=condition, meta=beside)
         except (ConditionFailed, Contended):
-            self._distrust(key)
+            self._cache.distrust(key)
             raise
         except StoreError:
-            self._forget(key)
+            self._cache.forget(key)
             raise
         return self._remember(key, Versioned(value, stamp, etag))
 

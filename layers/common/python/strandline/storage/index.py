@@ -46,8 +46,6 @@ _IN_MEMORY = 3  # measured: docs/BENCHMARKS.md
 
 
 class IndexCodec:
-    content_type = "application/octet-stream"
-
     def encode(self, value: Catalogue, stamp: Stamp) -> bytes:
         header = {
             "revision": stamp.revision,

@@ -58,8 +58,6 @@ class _Full(Exception):
 
 
 class TailCodec:
-    content_type = "application/json"
-
     def encode(self, value: Tail, stamp: Stamp) -> bytes:
         row = {
             "schema": SCHEMA,

@@ -18,6 +18,7 @@ from strandline.domain.layers import Layer
 from strandline.ports import Clock, Ids, ObjectStore, Stored
 from strandline.storage import layout, parsing
 from strandline.storage.answered import answered
+from strandline.storage.cache import Cache
 from strandline.storage.document import Codec, Documents, Stamp, Versioned
 
 P = TypeVar("P")
@@ -59,7 +60,8 @@ class LayeredDocuments(Documents[L], Generic[L, P]):
     """The layered documents of one kind. As many as `WARM_BYTES` hold are kept warm, at least one."""
 
     def __init__(self, store: ObjectStore, codec: LayeredCodec[L, P], clock: Clock, ids: Ids) -> None:
-        super().__init__(store, codec, clock, ids, warm=1)
+        super().__init__(store, codec, clock, ids)
+        self._cache = Cache(WARM_BYTES, _memory)
         self._layer_codec = codec
         self._untidy: set[str] = set()
 
@@ -135,16 +137,9 @@ class LayeredDocuments(Documents[L], Generic[L, P]):
             raise Corrupt("a layer of the index is gone; it can be made again by a restore")
         return again
 
-    def _remember(self, key: str, entry: Versioned[L]) -> Versioned[L]:
-        with self._lock:
-            self._cache.pop(key, None)
-            self._cache[key] = entry
-            held = sum(_ENTRY_BYTES + each.value.memory for each in self._cache.values())
-            while len(self._cache) > 1 and held > WARM_BYTES:
-                oldest, dropped = self._cache.popitem(last=False)
-                self._shared.discard(oldest)
-                held -= _ENTRY_BYTES + dropped.value.memory
-        return entry
+
+def _memory(entry: Versioned[L]) -> int:
+    return _ENTRY_BYTES + entry.value.memory
 
 
 def unnamed(keys: Iterable[str], found: Versioned[L]) -> Collection[str]:

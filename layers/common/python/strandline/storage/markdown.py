@@ -38,8 +38,6 @@ TOPIC_FIELDS = FIELDS | {"name", "description", "summary"}
 class MemoryCodec:
     """Memories know their own work again by `applied`, so no write ids are kept in the file."""
 
-    content_type = "text/markdown; charset=utf-8"
-
     def encode(self, value: Memory, _stamp: Stamp) -> bytes:
         return render(value).encode()
 

@@ -94,8 +94,6 @@ def progress_of(at: Rebuilding) -> Mapping[str, Mapping[str, int]]:
 
 
 class RebuildingCodec:
-    content_type = "application/json"
-
     def encode(self, value: Rebuilding, stamp: Stamp) -> bytes:
         row = {"schema": SCHEMA, "revision": stamp.revision, "writes": stamp.writes, **asdict(value)}
         row["archives"] = [list(asdict(each).values()) for each in value.archives]

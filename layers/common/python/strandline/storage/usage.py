@@ -14,8 +14,6 @@ V = TypeVar("V")
 
 
 class SessionUsageCodec:
-    content_type = "application/json"
-
     def encode(self, value: SessionUsage, stamp: Stamp) -> bytes:
         uses = [{**vars(use), "memories": list(use.memories)} for use in value.uses]
         return _encoded(stamp, last=value.last, memories=_rows(value.tallies), uses=uses)
@@ -27,8 +25,6 @@ class SessionUsageCodec:
 
 
 class TotalsCodec:
-    content_type = "application/json"
-
     def encode(self, value: Totals, stamp: Stamp) -> bytes:
         return _encoded(stamp, memories=_rows(value.tallies), taken=dict(value.taken))
 

@@ -106,8 +106,6 @@ def _divided(rows: Rows) -> Iterator[Rows]:
 
 
 class VectorsCodec:
-    content_type = "application/octet-stream"
-
     def encode(self, value: Vectors, stamp: Stamp) -> bytes:
         """Raises ValueError when the vectors are not all of one size."""
         about = {"model": value.model, "layers": [layer.name for layer in value.layers]}
