@@ -43,89 +43,72 @@ class AppendRequested(BaseModel):
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=255)
 
 
-class CommitRequested(BaseModel):
-    """Archive what is live in a session. With a `task_id` the session's own policy asks for it: whether, and what stays
-    live, is decided again when it is done; `lease` is let go of then. With `through` its context asks for it: what is
-    live up to that seq is archived whatever the policy."""
+class SessionRequest(BaseModel):
+    """What every message between stages says: which it is, and about which session."""
 
     model_config = ConfigDict(frozen=True)
 
-    type: Literal["CommitRequested"] = "CommitRequested"
+    type: str
     version: Literal[1] = 1
     session: SessionRef
+
+
+class ArchiveRequest(SessionRequest):
+    """A message about one archive of the session."""
+
+    archive: int = Field(ge=1)
+    first: int = Field(ge=1, description="seq of the archive's first message")
+    last: int = Field(ge=1, description="seq of its last message")
+    task_id: str
+
+
+class CommitRequested(SessionRequest):
+    """Archive the live messages of a session. With a `task_id` the session's own policy asks for it: whether to commit,
+    and which messages stay live, is decided again when this is handled, and `lease` is released then. With `through`
+    its context asks for it: what is live up to that seq is archived, whatever the policy says."""
+
+    type: Literal["CommitRequested"] = "CommitRequested"
     keep_recent_count: int = Field(default=0, ge=0, le=10_000)
     task_id: str | None = Field(default=None, max_length=NAME_CHARS)
     lease: str | None = Field(default=None, max_length=NAME_CHARS)
     through: int | None = Field(default=None, ge=1)
 
 
-class ExtractRequested(BaseModel):
-    """Extract memories from one archive. For a `rebuild`, named by its id, they are only noted, and its messages may be
-    live yet."""
-
-    model_config = ConfigDict(frozen=True)
+class ExtractRequested(ArchiveRequest):
+    """Extract memories from one archive. For a `rebuild`, named by its id, they are stored for that rebuild only, and
+    the messages may still be live."""
 
     type: Literal["ExtractRequested"] = "ExtractRequested"
-    version: Literal[1] = 1
-    session: SessionRef
-    archive: int = Field(ge=1)
-    first: int = Field(ge=1, description="seq of the archive's first message")
-    last: int = Field(ge=1, description="seq of its last message")
-    task_id: str
     rebuild: str = ""
 
 
-class SummariseRequested(BaseModel):
-    """Bring a session's working memory up to date with its live messages up to `through`; `lease` is let go of then."""
-
-    model_config = ConfigDict(frozen=True)
+class SummariseRequested(SessionRequest):
+    """Bring a session's working memory up to date with its live messages up to `through`; `lease` is released then."""
 
     type: Literal["SummariseRequested"] = "SummariseRequested"
-    version: Literal[1] = 1
-    session: SessionRef
     through: int = Field(ge=1, description="seq of the last message")
     lease: str | None = Field(default=None, max_length=NAME_CHARS)
 
 
-class MergeRequested(BaseModel):
+class MergeRequested(ArchiveRequest):
     """Merge the stored candidates of one archive into the user's memories."""
 
-    model_config = ConfigDict(frozen=True)
-
     type: Literal["MergeRequested"] = "MergeRequested"
-    version: Literal[1] = 1
-    session: SessionRef
-    archive: int = Field(ge=1)
-    first: int = Field(ge=1)
-    last: int = Field(ge=1)
-    task_id: str
 
 
-class LearnRequested(BaseModel):
-    """Learn from the cases of one archive, which are merged. `task_id` is the lesson's own task."""
-
-    model_config = ConfigDict(frozen=True)
+class LearnRequested(ArchiveRequest):
+    """Learn from the cases of one archive whose memories are merged. `task_id` is the lesson's own task."""
 
     type: Literal["LearnRequested"] = "LearnRequested"
-    version: Literal[1] = 1
-    session: SessionRef
-    archive: int = Field(ge=1)
-    first: int = Field(ge=1)
-    last: int = Field(ge=1)
-    task_id: str
 
 
-class EraseRequested(BaseModel):
-    """Erase what is left of a deleted session's life; or go on with the erasure of a user (no `session_id`) or of an
-    account (no `user_id` either) that is under way; or with the scrub of that id: what is stored of a user loses its
-    secrets, and the versions that held them are erased."""
-
-    model_config = ConfigDict(frozen=True)
+class EraseRequested(SessionRequest):
+    """Go on with what is being erased: what is left of a deleted session, a user (no `session_id`), or an account (no
+    `user_id` either); or with the scrub of that id, which takes the secrets out of what is stored of a user and erases
+    the versions that held them."""
 
     type: Literal["EraseRequested"] = "EraseRequested"
-    version: Literal[1] = 1
     scope: Literal["session", "user", "account", "scrub"]
-    session: SessionRef
     scrub: str = Field(default="", max_length=NAME_CHARS)
 
 

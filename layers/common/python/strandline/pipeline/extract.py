@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from strandline.domain.admission import check
 from strandline.domain.candidates import Candidates, Rejected
-from strandline.domain.contracts import ExtractRequested, LearnRequested, MergeRequested, SessionRef
+from strandline.domain.contracts import ArchiveRequest, ExtractRequested, MergeRequested, SessionRef
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.events import session_committed
 from strandline.domain.extraction import Extraction, Transcript
@@ -102,9 +102,7 @@ def candidates_anew(services: Services, place: Rebuild, whose: SessionRef, numbe
     return None if body is None else Candidates.model_validate_json(body)
 
 
-def living_head(
-    services: Services, request: ExtractRequested | MergeRequested | LearnRequested
-) -> Head | None:
+def living_head(services: Services, request: ArchiveRequest) -> Head | None:
     """The head of the very session that a message was sent for; None when that has been deleted."""
     found = services.heads.read(head_key(request.session))
     if found is None or found.value.buried_at or found.value.incarnation != request.session.incarnation:
