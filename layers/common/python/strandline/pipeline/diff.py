@@ -50,22 +50,15 @@ def diff(candidates: Candidates, made: Effects, owner: User, *, life: Life, numb
             adds.append({**entry, "after": effect.after.body})
         else:
             updates.append({**entry, "before": effect.before.body, "after": effect.after.body})
-    kinds = Counter(entry["memory_type"] for entry in (*adds, *updates))
     record = {
         "archive_uri": archive_uri(owner.user_id, life.session.session_id, number),
         "extraction": candidates.extraction,
         "extractor": candidates.extractor,
         "types": dict(candidates.types),
-        "operations": {"adds": adds, "updates": updates, "deletes": []},
+        **_operations(adds, updates),
         "rejected": [refused.model_dump() for refused in candidates.rejected],
         "skipped": list(_skipped(effects, owner)),
         "settled": [_settled(path, each, owner) for path, each in sorted(made.settled.items())],
-        "summary": {
-            "total_adds": len(adds),
-            "total_updates": len(updates),
-            "total_deletes": 0,
-            "by_type": {"total": len(adds) + len(updates), **kinds},
-        },
     }
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
 
@@ -76,12 +69,24 @@ def no_diff(owner: User, life: Life, number: int, extraction: str, at: str) -> b
         "archive_uri": archive_uri(owner.user_id, life.session.session_id, number),
         "extraction": extraction,
         "rolled_back_at": at,
-        "operations": {"adds": [], "updates": [], "deletes": []},
+        **_operations([], []),
         "rejected": [],
         "skipped": [],
-        "summary": {"total_adds": 0, "total_updates": 0, "total_deletes": 0, "by_type": {"total": 0}},
     }
     return json.dumps(record, ensure_ascii=False, indent=1).encode()
+
+
+def _operations(adds: Sequence[dict[str, Any]], updates: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    by_type = Counter(entry["memory_type"] for entry in (*adds, *updates))
+    return {
+        "operations": {"adds": adds, "updates": updates, "deletes": []},
+        "summary": {
+            "total_adds": len(adds),
+            "total_updates": len(updates),
+            "total_deletes": 0,
+            "by_type": {"total": len(adds) + len(updates), **by_type},
+        },
+    }
 
 
 def _skipped(effects: Mapping[str, Effect], owner: User) -> Iterator[dict[str, Any]]:

@@ -9,28 +9,9 @@ from strandline.entry.results.search import ShownBlock
 Freshness = Literal["today", "yesterday", "within 7 days", "within 30 days", "over 30 days", "unknown"]
 
 
-class SavedTopic(TypedDict):
-    """A topic as it is now. `type` is one of user, feedback, project, reference; `flags` holds `injection` when it
-    sounds like an instruction to a model."""
-
-    filename: str
-    path: str
-    uri: str
-    name: str
-    description: str
-    type: str
-    summary: str
-    sha256: str
-    version: int
-    updated_at: str
-    expires_at: str | None
-    ttl_seconds: int | None
-    freshness: Freshness
-    flags: list[str]
-
-
 class IndexedTopic(TypedDict):
-    """A topic that the index shows. What was written below `topics/` without front matter has its file's name, and no
+    """A topic that the index shows. `type` is one of user, feedback, project, reference; `flags` holds `injection` when
+    it sounds like an instruction to a model. A file below `topics/` without front matter has its file's name, and no
     description."""
 
     filename: str
@@ -44,6 +25,14 @@ class IndexedTopic(TypedDict):
     expires_at: str | None
     freshness: Freshness
     flags: list[str]
+
+
+class SavedTopic(IndexedTopic):
+    """A topic as it is now."""
+
+    sha256: str
+    version: int
+    ttl_seconds: int | None
 
 
 class ShownIndex(TypedDict):
