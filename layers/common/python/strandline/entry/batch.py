@@ -1,8 +1,8 @@
-"""The queue edge: a batch in, the ids of what must come again out.
+"""The queue edge: a batch comes in, the ids of the messages to be delivered again go out.
 
-A message is given up on its last receive: its archive fails with the reason and can be retried by its owner. What
-cannot be read at all goes to the dead-letter queue by itself; on a FIFO queue it is let go at once, five times, since
-while one message is hidden all of its group waits.
+A message that fails on its last receive is given up: its archive fails with the reason, and its owner can retry it. A
+message that cannot be read at all reaches the dead-letter queue by failing each receive. On a FIFO queue it is made
+visible again at once, each time, since its whole group waits while it is hidden.
 """
 
 import logging

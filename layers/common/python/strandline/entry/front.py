@@ -1,4 +1,4 @@
-"""The way of every request of the API: who is it, may it, was it done before; then the route."""
+"""What every request of the API goes through: who is calling, is it allowed, was it done before; then the route."""
 
 import base64
 import binascii

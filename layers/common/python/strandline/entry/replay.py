@@ -1,14 +1,15 @@
-"""`Idempotency-Key`: a POST or PUT that comes again within 24 hours hears its first answer and does nothing.
+"""`Idempotency-Key`: a POST or PUT that is repeated within 24 hours gets its first answer and does nothing.
 
-    key, nothing known of it    claim, do it, keep the answer             2 table writes
+    a new key                   claim it, do the request, keep the answer     2 table writes
     the same request again      the first answer, `Idempotent-Replay: true`   1 refused write, 1 read
     another body, same key      409 IDEMPOTENCY_MISMATCH
-    while the first is at it    409 ABORTED, `Retry-After`
+    while the first one runs    409 ABORTED, `Retry-After`
 
-A key is its user's, role's, method's and path's own. Good answers are kept. An error is not: one that says that nothing
-was done frees the key, so the request may be put right and sent with it again; after any other (5xx, 409 ABORTED) the
-same request may come again at once. What a killed attempt has left is claimed by the next one after 30 seconds; it
-finds what was done by the ids derived from the key (`domain/repeat.py`), so that one effect is all there is.
+A key belongs to its user, role, method and path. Good answers are kept, errors are not. An error that says that nothing
+was done frees the key, so the request can be corrected and sent with the same key; after any other error (5xx, 409
+ABORTED) the same request can be sent again at once. The claim of an attempt that was killed is taken over after 30
+seconds. The next attempt finds what was done by the ids derived from the key (`domain/repeat.py`), so there is one
+effect in all.
 """
 
 import hashlib

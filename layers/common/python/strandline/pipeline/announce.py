@@ -1,11 +1,11 @@
-"""Telling of an event: into the user's journal, then onto the bus.
+"""announce: an event goes into the user's journal, then onto the bus.
 
-in             a Happening: an event without an id, and what makes it the same when it is told of again
-out            a record of the journal, which gives it its id; the event on the bus
+in             a Happening: an event without an id, and a name by which a repeat of it is recognised
+out            a record in the journal, which gives the event its id; the event on the bus
 commit point   CAS PUT of the journal
 on duplicate   the journal knows it: nothing is published again by the caller. The sweep always publishes
-on crash       a due marker is written first and removed when the bus has taken the event; until then the sweep tells of
-               it again. So the bus gets it at least once, and a bus that is down holds nobody up
+on crash       a due marker is written first and removed when the bus has taken the event; until then the sweep
+               publishes it again. So the bus gets it at least once, and a bus that is down holds up nothing
 """
 
 import logging

@@ -4,14 +4,15 @@ in             a session id (it need not exist yet) and 1 to 100 messages
 out            where each message stands, and the session's counters
 commit point   CAS PUT of the session head
 on duplicate   a message id that is among the newest 1,024 is acknowledged with its seq and not stored again
-on crash       before the PUT nothing has happened (at most an unreferenced segment, tool output or due marker, a
-               session that has no message yet, or one in the list that is not there yet); after it everything has. A
-               lost answer is found again by its write id. The commit that a write asks for is asked for by the next
+on crash       before the PUT nothing has happened (at most there is an unreferenced segment, tool output or due marker,
+               a session without messages, or an entry in the list for a session that does not exist yet); after it,
+               everything has. A write whose answer was lost is found by its id. A commit that was not requested any
+               more is requested by the next write
 cost           warm, one writer: one PUT. Each 64 KiB of messages one PUT more, for the segment. A new session: one
                table write more, for the session list, and one read: is its user being erased? A session with a
-               policy: one table write when its messages begin to wait, for the sweep to find it
-               A tool output of more than 20,000 characters: one PUT more, of the output, before the head that refers
-               to it, and another for the empty head when the session is new
+               policy: one table write with its first live message, so that the sweep finds it. A tool output of more
+               than 20,000 characters: one PUT more, of the output, before the head that refers to it, and another for
+               the empty head when the session is new
 """
 
 import hashlib

@@ -1,12 +1,12 @@
-"""breaker: what becomes of an auto compaction is written down in the session's context.
+"""breaker: the failures of automatic compactions are recorded in the session's context.
 
 in             a commit, an extraction or a merge that has failed, or had nothing to do
-out            `context.json` with the failure counted; whether the breaker is open now, so that nobody tries again soon
+out            `context.json` with the failure counted; whether the breaker is now open, so that the caller stops trying
 commit point   CAS PUT of `context.json`
-on duplicate   each attempt that fails counts; with no compaction under way nothing is written
-on crash       the attempt is not counted: one more follows. A compaction that nothing is heard of counts as lost when
-               its time is over
-cost           nothing for what succeeds: that the boundary has moved says it
+on duplicate   each attempt that fails counts; while no compaction is running nothing is written
+on crash       the attempt is not counted, so one more is made. A compaction of which nothing is heard counts as lost
+               when its time is over
+cost           nothing for a success: the boundary that has moved shows it
 """
 
 from collections.abc import Callable

@@ -1,12 +1,12 @@
-"""compaction: a context that grows too long asks for a commit of what is old in it.
+"""compaction: when a context grows too long, a commit of its old messages is requested.
 
-in             a session whose context is at the warning threshold, its state, and what could go
-out            CommitRequested up to a seq; or ExtractRequested again for a failed archive that is in the way; or the
-               note that the archive which is in the way already is waited for
+in             a session whose context is at the warning threshold, its state, and the messages that could be archived
+out            CommitRequested up to a seq; or ExtractRequested again for a failed archive that blocks the way; or a
+               note that a pending archive which blocks the way is being waited for
 commit point   CAS PUT of `context.json` with the compaction in it, by whoever builds the context
-on duplicate   one compaction is under way at a time: the state says so, whoever is second finds it there
-on crash       after the PUT: a compaction that nobody is at counts as lost when its time is over
-cost           of asking: four table writes and a message; while one is under way, nothing
+on duplicate   only one compaction runs at a time: a second caller finds the first one in the state
+on crash       after the PUT: a compaction that nobody works on counts as lost when its time is over
+cost           of a request: four table writes and a message; while one is running, nothing
 """
 
 from collections.abc import Mapping, Sequence

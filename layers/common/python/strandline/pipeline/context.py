@@ -1,10 +1,10 @@
-"""context: what a model should see of a session, within a token budget, as the published client asks for it.
+"""context: what a model should see of a session within a token budget, as the published client asks for it.
 
-The archives from the first on that are done are there by the overview of the last of them, which is the working memory
-as of then. Every message behind them is there itself: live ones, and those of archives that are not done, or done
-behind one that is not. The budget is filled from the newest message backwards, by the same cap as in `prompt.py`: the
-newest user message goes last of all. An object is only read when its turn comes. What a model is to be given before a
-call, stage by stage, is that other question.
+The unbroken run of finished archives, from the first one on, is represented by the overview of its last archive, which
+is the working memory as of then. Every message behind that run is included itself: live messages, and those of
+archives that are not finished or that follow one which is not. The budget is filled from the newest message backwards,
+by the same cap as in `prompt.py`: the newest user message is the last to be left out. An object is read only when its
+turn comes. (`prompt.py` answers the other question: what a model is given before a call, stage by stage.)
 """
 
 from collections.abc import Sequence

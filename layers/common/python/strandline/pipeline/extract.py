@@ -5,11 +5,10 @@ out            `candidates.json`, `abstract.md`, `overview.md` (`working_memory.
                SessionCommitted; MergeRequested. ExtractRequested again where a language model has read some of it and
                there is no time for the rest
 commit point   create-once PUT of the candidates
-on duplicate   the candidates are there, and the working memory: no model is asked again, only MergeRequested is sent
-               again
-on crash       before the candidates: the message comes again and the work is done again, except for the parts of a
-               long archive that a language model has answered (`reading.py`). After: what is there of the working
-               memory is gone on from
+on duplicate   candidates and working memory exist: no model is asked again, only MergeRequested is sent again
+on crash       before the candidates: the message is delivered again and the work repeated, except for the parts of a
+               long archive that a language model has answered (`reading.py`). After: the work continues from the
+               versions of the working memory that exist
 """
 
 from contextlib import suppress

@@ -4,15 +4,13 @@ in             up to 10 MergeRequested of one user (the queue is FIFO, its group
 out            memory files, indexes, vectors where an embedder is configured, `memory_diff.json`, MemoryChanged, the
                archive done, the task completed; LearnRequested where there is a case
 commit point   CAS PUT per memory file, then create-once PUT of the archive's diff
-on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; with the diff there, only
-               what follows it is made sure of
-on crash       the message comes again: files that have absorbed the extraction stay, the others follow. A diff whose
-               files were written before the crash is told from the files: what they are without this extraction. Should
-               it never come again, a due marker makes the sweep bring the index in step with the files
-once           of several sessions that meet on a file a language model is asked, where one is configured
-(`settling.py`)
-isolation      each archive has its own diff, result and failure; a file that cannot be written holds
-back only the
+on duplicate   a file names the extractions it has absorbed, so nothing is applied twice; when the diff exists, only
+               the steps after it are completed
+on crash       the message is delivered again: files that have absorbed the extraction stay, the others follow. The diff
+               is then computed from the files: what they are with and without this extraction. Should the message not
+               come again, a due marker makes the sweep bring the index in step with the files
+once           a configured language model is asked about sessions that meet on a file (`settling.py`)
+isolation      each archive has its own diff, result and failure; a file that cannot be written holds back only the
                archives with lines for it
 """
 

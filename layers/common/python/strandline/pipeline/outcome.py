@@ -1,7 +1,8 @@
 """How an archive ends: done or failed, once, wherever that is decided.
 
-The head decides, so a late loser changes nothing; the marker object and the task follow it, and each may be repeated.
-Nothing of an archive is removed: `failed.json` says why it first failed, also when a retry has brought `done.json`.
+The head decides, so an attempt that comes too late changes nothing; the marker object and the task follow the head, and
+each may be repeated. Nothing of an archive is removed: `failed.json` says why it first failed, even when a retry has
+added `done.json`.
 """
 
 import json

@@ -1,13 +1,13 @@
 """past: memories as they were at an earlier time.
 
-in             a user, and a time of the system: not of the conversation, but of when a version was written
-out            a memory, or a catalogue of all of them, as a read, a list or a search would have met it then
+in             a user, and a system time: when a version was written, not when the conversation was
+out            a memory, or a catalogue of all of them, as a read, a list or a search would have found them then
 cost           of one memory: one listing of its versions and one GET. Of all: one listing for each 1,000 versions that
-               the bucket keeps of the user's memories, and one GET for each memory that was changed since
-ends           where the bucket's versions end (`NoncurrentVersionDays`). A memory whose state at that time is kept no
-               more is counted, never guessed
+               the bucket keeps of the user's memories, and one GET for each memory that has changed since
+ends           where the bucket's versions end (`NoncurrentVersionDays`). A memory whose state at that time is no longer
+               kept is counted, never guessed
 
-A memory that has not changed since is as the index has it now; of the others the versions of then take its place.
+A memory that has not changed since is taken from the present index; the others are replaced by their version of then.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,11 +5,11 @@ out            a shadow tree (`rebuilds/<id>/memories/…`), which nothing else 
                when it is promoted, memories changed by `pipeline/rework.py`
 commit point   of the rebuild CAS PUT per shadow file, then of its state; of promoting CAS PUT per memory file
 on duplicate   a shadow file has absorbed each extraction once; a memory that is as promoted is left alone
-on crash       `go_on` is asked for again, by anybody, and goes on from the state; what was asked to be extracted is in
-               the extract queue, and asked for again when it does not come
+on crash       anybody calls `go_on` again, and it continues from the state; extractions that were requested are in the
+               extract queue, and requested again when they do not arrive
 
-It is driven by repeated calls, each of a bounded time. Only the extract function may ask a model: of archives that
-are to be extracted again it gets an ExtractRequested that names the rebuild, and their candidates are stored with that.
+It is driven by repeated calls, each of a bounded time. Only the extract function may ask a model: for an archive that
+is to be extracted again it gets an ExtractRequested that names the rebuild, and stores the candidates for that rebuild.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""rework: many memories are changed at once, each by compare-and-set, and told of together.
+"""rework: many memories are changed at once, each by compare-and-set, with one event for many of them.
 
-in             for each path what is to become of the file, as a pure change of whatever is there
+in             for each path a pure function from the present file to the wanted one
 out            the files, the index, one MemoryChanged for each hundred
 commit point   CAS PUT per memory file
 on duplicate   a file that is as it should be is left alone; an event of the same changes has the same id

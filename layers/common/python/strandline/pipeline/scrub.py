@@ -1,4 +1,4 @@
-"""scrub: what is stored of a user loses its secrets, and the versions that held them are erased.
+"""scrub: secrets are taken out of everything stored of a user, and the versions that held them are erased.
 
 in             EraseRequested of the scope `scrub`: a scrub that was begun
 out            markers in place of secrets in heads, segments, archives, tool outputs, memories, journal, kept answers

@@ -1,12 +1,12 @@
 """search: memory lines, or raw messages, best first.
 
-One conditional GET of the user's index when it is warm, and one of the message index; what a merge has written is
-found at once. Where an embedder is configured, the same again for the vectors, one question to the model, and words and
-likeness count together. Raw messages: archived ones of every session from the message index, live ones of the session
-that is named from its head.
+A warm search makes one conditional GET of the user's memory index, and one of the message index; it finds whatever a
+merge has written. Where an embedder is configured, it makes the same two requests for the vectors and asks the model
+once, and both scores count together. Raw messages come from the message index (archived ones, of every session) and
+from the head of the named session (live ones).
 
-Of memories the best by words or likeness are looked at again (`ranking/rerank`): the messages that they cite say more
-than they do, and a query that names a person is about that person's.
+The best memories are reranked (`ranking/rerank`): the messages that a line cites tell more than the line itself, and a
+query that names a person is about that person.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,12 +1,12 @@
-"""trigger: a session whose policy wants it is to be committed.
+"""trigger: a commit is requested for a session whose policy asks for one.
 
-in             the head as it has just been written, or as the sweep has found it
+in             the head, as it has just been written or as the sweep has found it
 out            CommitRequested, and the id of the task that follows it
 commit point   none: the commit function decides again on a fresh head, and commits
-on duplicate   while a lease is held nobody else asks; without it a second request would find nothing to do
-on crash       before the lease: the next write or the sweep asks. After it: the due marker makes the sweep ask again;
-               before the marker, the next write does when the lease has run out
-cost           of a write that wants no commit: nothing. Of one that does: three table writes, one message
+on duplicate   while the lease is held nobody else sends a request; without it a second request would find nothing to do
+on crash       before the lease: the next write or the sweep requests it. After the lease: the next write does when the
+               lease has expired; once the due marker is written, the sweep does
+cost           of a write that needs no commit: nothing. Of one that does: three table writes, one message
 """
 
 import logging

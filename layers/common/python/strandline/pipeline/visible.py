@@ -1,7 +1,7 @@
-"""What of a session is visible: every message that no done archive of the unbroken run covers, newest first.
+"""Which messages of a session are visible: all that the unbroken run of finished archives does not cover, newest first.
 
-An object is read when its turn comes, and no more of them than could be shown. Whole tool outputs lie in objects of
-their own; those that are to be shown whole are put back where they were.
+An object is read only when its turn comes, so no more objects than could be shown. Long tool outputs are objects of
+their own; those that are to be shown whole are put back into their messages.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
