@@ -44,13 +44,8 @@ def anything(_: object) -> None:
     """No guard."""
 
 
-def begin(world: World, whose: User, by: User = ROOT) -> str:
-    ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id="")
-    return erase.begin(world.services(), ref, by).task_id
-
-
-def finish(world: World, rounds: int = 8) -> None:
-    """Time goes by and the queues run empty, until no erasure is going on."""
+def heal(world: World, rounds: int) -> None:
+    """The queues run empty, time passes and the sweep runs: so many times."""
     for _ in range(rounds):
         with going_on():
             world.settle(200)
@@ -58,6 +53,16 @@ def finish(world: World, rounds: int = 8) -> None:
         with going_on():
             run_sweep(world.services())
     world.settle(200)
+
+
+def begin(world: World, whose: User, by: User = ROOT) -> str:
+    ref = SessionRef(account_id=whose.account_id, user_id=whose.user_id, session_id="")
+    return erase.begin(world.services(), ref, by).task_id
+
+
+def finish(world: World, rounds: int = 8) -> None:
+    """Until no erasure is going on."""
+    heal(world, rounds)
     assert world.rows("ERASE#") == []
     assert [row for row in world.rows("DUE#") if row["kind"] == "erase"] == []
 

@@ -16,13 +16,13 @@ from strandline.domain.screening import Redaction
 from strandline.pipeline import memory, rebuild, scrub
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.blame import read_blame
-from strandline.pipeline.sweep import run_sweep
 from strandline.storage.document import Change
 from strandline.storage.layout import Life
 from strandline.storage.log import ref
 from tests.canaries import CANARIES, Canary
+from tests.pipeline.erasing import heal
 from tests.pipeline.faults import FAULTS, going_on
-from tests.pipeline.world import ALICE, HEAL_SECONDS, World
+from tests.pipeline.world import ALICE, World
 
 TOKEN, PASSWORD = CANARIES["github_token"], CANARIES["password/said"]
 LONG = "x" * 40_000
@@ -103,15 +103,9 @@ def begin(world: World, **wanted: Any) -> str:
     return scrub.begin(world.services(), ALICE, **wanted).identity
 
 
-def finish(world: World, rounds: int = 6) -> None:
-    """Time goes by and the queues run empty, until no scrub is going on."""
-    for _ in range(rounds):
-        with going_on():
-            world.settle(200)
-        world.clock.advance(HEAL_SECONDS + 1)
-        with going_on():
-            run_sweep(world.services())
-    world.settle(200)
+def finish(world: World) -> None:
+    """Until no scrub is going on."""
+    heal(world, rounds=6)
     assert [row for row in world.rows("DUE#") if row["kind"] == "scrub"] == []
 
 

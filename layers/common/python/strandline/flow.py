@@ -18,14 +18,14 @@
      api, extract, merge, erase, sweep ──▶ journal ──▶ bus    what happened: numbered by CAS of the user's journal,
                                                               then told, at least once
 
-Whose key came with a request is the authorizer's to say. AppendRequested comes from whoever may put it into its queue;
-CommitRequested too, and from a write or a sweep that finds that a session's policy wants a commit. The routes call the
-same use cases.
+The authorizer finds out whose key came with a request. AppendRequested comes from any producer that may send to the
+ingest queue. CommitRequested comes from a write or a sweep that finds that a session's policy asks for a commit, or from
+a producer. The routes call the same use cases.
 
 A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `entry/<word>.py` (its edge),
-`pipeline/<word>.py` (the use case, with what it survives in its header), the queue, the message and the sample event.
-Each stage has exactly one commit point: the single write after which it has happened. Everything before it may be
-repeated, everything after it is repeated until it succeeds. `tests/infra` holds this table against `template.yaml`.
+`pipeline/<word>.py` (the use case; its header says what it survives), the queue, the message and the sample event.
+Each stage has exactly one commit point: the single write after which it has happened. What comes before that write may
+be repeated; what comes after it is repeated until it succeeds. `tests/infra` checks this table against `template.yaml`.
 """
 
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: what triggers it, who runs it, what it consumes and emits, the write that makes it true,
-    and the events it tells of (domain/events.py). `besides`: what comes by the same queue and is done by the way."""
+    """One stage: what triggers it, which function runs it, what it consumes and emits, its commit point, and the events
+    it publishes (domain/events.py). `besides`: other messages of the same queue that it handles too."""
 
     word: str
     function: str

@@ -92,7 +92,7 @@ def write(services: Library, owner: User, path: str, content: str | Edit, guard:
 
 
 def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard) -> Memory:
-    """Writes what `change` makes of a memory; when others write meanwhile, what it makes of theirs."""
+    """Writes what `change` makes of a memory; when somebody else writes first, what it makes of theirs."""
     plain = checked(path)
     if services.rules.redaction is Redaction.REDACT:
         refuse_secret("path", plain, services.rules.allowed)
@@ -113,11 +113,8 @@ def amend(services: Library, owner: User, path: str, change: Amend, guard: Guard
     memory = services.memories.update(owner.memory(plain), rewrite)
     reindex(services, owner, [plain], base=base, known={plain: memory})
     watch(services, owner, {plain: memory}, base)
-    _tell(
-        services,
-        replace(notice, happening=_seen(notice.happening, memory) or notice.happening),
-        changed=tried,
-    )
+    seen = _seen(notice.happening, memory) or notice.happening
+    _tell(services, replace(notice, happening=seen), changed=tried)
     return memory
 
 

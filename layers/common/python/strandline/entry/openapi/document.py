@@ -39,10 +39,6 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
     )
     results, definitions = _results(routes)
     bodies = given["components"]["schemas"]
-    paths: Schema = {}
-    for route in routes:
-        operation = _operation(route, given["paths"][route.path][route.method], results[route])
-        paths.setdefault(route.path, {})[route.method] = _with_body(operation, bodies)
     spread = {model.__name__ for route in routes for model in route.query_models}
     inputs = {name: bodies[name] for name in set(bodies) - {*POWERTOOLS_OWN, *spread}}
     return {
@@ -51,7 +47,7 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
         "servers": [{"url": "/"}],
         "security": [{name: []} for name in SECURITY],
         "tags": [{"name": name} for name in sorted({route.group for route in routes})],
-        "paths": paths,
+        "paths": _paths(routes, given, results),
         "components": {
             "schemas": dict(sorted(together(inputs, definitions).items())),
             "responses": dict(sorted(refusals(routes).items())),
@@ -59,6 +55,14 @@ def describe(app: APIGatewayHttpResolver) -> Schema:
             "securitySchemes": SECURITY,
         },
     }
+
+
+def _paths(routes: Iterable[Route], given: Schema, results: Mapping[Route, Schema]) -> Schema:
+    paths: Schema = {}
+    for route in routes:
+        operation = _operation(route, given["paths"][route.path][route.method], results[route])
+        paths.setdefault(route.path, {})[route.method] = _with_body(operation, given["components"]["schemas"])
+    return paths
 
 
 def together(inputs: Schema, definitions: Schema) -> Schema:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from strandline.domain.address import memory_uri, visible
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
+from strandline.domain.link import Link
 from strandline.domain.memory import Memory
 from strandline.domain.message import MAX_ANSWER_BYTES, Moment, dumps
 from strandline.domain.times import stamp
@@ -161,8 +162,8 @@ def write(path: str, body: WriteMemory) -> Response[str]:
 def delete(
     path: str, replacement: Annotated[str | None, Query(max_length=MAX_PATH_CHARS)] = None
 ) -> dict[str, Any]:
-    """Deletes a memory; the bucket keeps its versions. Links to it lead to the memory at the path `replacement` from
-    then on; without one they are no more."""
+    """Deletes a memory; the bucket keeps its versions. Links to it then lead to the memory at the path `replacement`;
+    without one they are removed."""
     whose = owner(router)
     known = library()
     heir = None if replacement is None else seen_path(router, replacement)
@@ -200,14 +201,11 @@ def _shown(whose: User, found: Memory, totals: Totals) -> dict[str, Any]:
         "summary": found.topic.summary if found.topic else None,
         "sources": sources(found.lines),
         "fields": {value.field: value.value for value in found.values if not value.field.startswith("_")},
-        "links": [
-            {
-                "type": link.type,
-                "back": link.back,
-                "path": link.path,
-                "uri": memory_uri(whose.user_id, link.path),
-            }
-            for link in found.links
-        ],
+        "links": [_link(whose, link) for link in found.links],
         "used": {"count": used.count, "last_used_at": used.last_used_at},
     }
+
+
+def _link(whose: User, link: Link) -> dict[str, Any]:
+    uri = memory_uri(whose.user_id, link.path)
+    return {"type": link.type, "back": link.back, "path": link.path, "uri": uri}
