@@ -19,8 +19,8 @@
                                                               then told, at least once
 
 The authorizer finds out whose key came with a request. AppendRequested comes from any producer that may send to the
-ingest queue. CommitRequested comes from a write or a sweep that finds that a session's policy asks for a commit, or from
-a producer. The routes call the same use cases.
+ingest queue. CommitRequested comes from a write or a sweep that finds that a session's policy asks for a commit, or
+from a producer. The routes call the same use cases.
 
 A stage is one word everywhere: `functions/<word>/handler.py` (what AWS calls), `entry/<word>.py` (its edge),
 `pipeline/<word>.py` (the use case; its header says what it survives), the queue, the message and the sample event.

@@ -27,7 +27,7 @@ class RemovedAccount(TypedDict):
 
 
 class AccountSettings(TypedDict):
-    """What is set for this account alone; null is the deployment's setting."""
+    """The settings of this account; null is the deployment's setting."""
 
     account_id: str
     requests_per_minute: int | None

@@ -15,8 +15,8 @@ class Summary(TypedDict):
 
 
 class ContextMemory(TypedDict):
-    """A memory of which lines are in the block: how many, the tokens they add, the best of them and its score, of which
-    `explain` says what it is made of."""
+    """A memory with lines in the block: how many, the tokens they add, the best line and its score. `explain` says
+    how the score is made up."""
 
     uri: str
     type: str
@@ -49,7 +49,7 @@ class ContextTokens(TypedDict):
 
 
 class Reduced(TypedDict):
-    """What a stage did to a tool result. Characters."""
+    """What a stage did to a tool result; lengths in characters."""
 
     stage: Literal["budget", "snip", "micro"]
     message_id: str
@@ -76,8 +76,8 @@ class Cut(TypedDict):
 
 
 class AutoCompaction(TypedDict):
-    """How it stands with what makes the context shorter: failures in a row, the last error, and when one is tried again
-    after too many (`open` until then). `task_id` of the one under way, `through_seq` what it is to cover."""
+    """The automatic compaction: failures in a row, the last error, and, after too many, when it is tried again
+    (`open` until then). `task_id` is the running one's, `through_seq` the last seq that it is to cover."""
 
     status: Literal["none", "scheduled", "running", "open"]
     failures: int
@@ -88,8 +88,8 @@ class AutoCompaction(TypedDict):
 
 
 class ModelContext(TypedDict):
-    """What fits before the next call of a model. `degraded`: compaction has failed too often, so only what needs no
-    model makes it shorter."""
+    """What fits before the next call of a model. `degraded`: compaction has failed too often, so the context is
+    shortened only by what needs no model."""
 
     session_id: str
     messages: list[Message]

@@ -17,16 +17,16 @@ class Failure(TypedDict):
 
 
 class Tokens(TypedDict):
-    """Tokens of models that were asked within the request; what is extracted later tells its own on the task."""
+    """Tokens of models that were asked within the request; those of an extraction are in its task."""
 
     input: int
     output: int
 
 
 class Telemetry(TypedDict):
-    """What an answer took. `requests` counts every attempt by kind: `s3_put`, `s3_get`, `s3_list`, `dynamodb_write`,
-    `dynamodb_read`, `sqs`, and others when there were any. `cost_usd` follows from them and the time, by the list
-    prices of us-east-1."""
+    """What an answer cost. `requests` counts every attempt by kind: `s3_put`, `s3_get`, `s3_list`, `dynamodb_write`,
+    `dynamodb_read`, `sqs`, and others when there were any. `cost_usd` is computed from them and the time, by the
+    list prices of us-east-1."""
 
     requests: dict[str, int]
     tokens: Tokens

@@ -9,7 +9,7 @@ from strandline.entry.results.search import Span
 
 
 class Lines(TypedDict):
-    """How many sourced lines a version brought and took, how many hold no more since it, and whether text without a
+    """How many lines with a source a version added and removed, how many ceased to hold, and whether text without a
     source changed."""
 
     added: int
@@ -19,10 +19,10 @@ class Lines(TypedDict):
 
 
 class Revision(TypedDict):
-    """A version of a memory. `at` is when it was written, not when it was said; `by` says by whom, None where nobody
-    wrote that down, and `why` what for, where there is more to say. `sources` are those of the lines that it brought.
-    `lines` and `sources` are None where the version before it is not kept any more. A `version` of None is a delete
-    marker of the bucket's own."""
+    """A version of a memory. `at` is when it was written, not when its words were said; `by` says by whom (null
+    where nothing was recorded), `why` for what, where there is more to say. `sources` are those of the lines that it
+    added. `lines` and `sources` are null where the version before it is no longer kept. A `version` of null is a
+    delete marker of the bucket."""
 
     version: int | None
     at: str
@@ -57,8 +57,8 @@ class QuotedMessage(TypedDict):
 
 
 class Quote(TypedDict):
-    """The words that a line quotes, read again from the archive. `verified`: they have the hash that stands behind the
-    line; `not_found`: nothing in the cited messages has it; `erased`: the archive was deleted with its session."""
+    """The words that a line quotes, read again from the archive. `verified`: they have the hash behind the line;
+    `not_found`: no cited message has words with that hash; `erased`: the archive was deleted with its session."""
 
     status: Literal["verified", "not_found", "erased", "redacted"]
     sha256: str
@@ -67,8 +67,9 @@ class Quote(TypedDict):
 
 
 class BlamedLine(TypedDict):
-    """A line of the memory's content, counted from 1. Without a source it is somebody's own text. What holds no more
-    has `valid_until`, and `superseded_by`: the session, archive and messages of what ended it, or "-" for nothing."""
+    """A line of the memory's content, counted from 1. A line without a source was written by the owner. A line that
+    no longer holds has `valid_until`, and `superseded_by`: the session, archive and messages that ended it, or "-"
+    for none."""
 
     line: int
     text: str

@@ -64,9 +64,9 @@ class MemoryRow(TypedDict):
 
 
 class Memory(TypedDict):
-    """A memory: its markdown and where that comes from. `sha256` is that of the content, and its ETag. `fields` are the
-    values of its type's fields that hold no lines, as far as there are any. Of a topic,
-    `title` is the name, and there are a description and a summary."""
+    """A memory: its markdown and its sources. `sha256` is that of the content, and its ETag. `fields` are the values
+    of its type's fields that hold no lines, where there are any. For a topic, `title` is the name, and there are a
+    description and a summary."""
 
     path: str
     uri: str

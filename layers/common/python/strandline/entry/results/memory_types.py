@@ -8,7 +8,7 @@ Merge = Literal["patch", "replace", "sum", "immutable"]
 
 
 class TypeField(TypedDict):
-    """A field of a memory of the type, and how what several archives say of it merges."""
+    """A field of a memory type, and how the values of several archives merge."""
 
     name: str
     merge: Merge
@@ -39,8 +39,8 @@ class TypeProblem(TypedDict):
 
 
 class MemoryType(TypedDict):
-    """A memory type. One of the user's own has the text that declares it, in its form, and a version that follows from
-    what it declares; when it is not valid, there is none, and its problems say why."""
+    """A memory type. One of the user's own has its declaration as text, with its format, and a version computed from
+    what it declares; an invalid one has no version, and its problems say why."""
 
     name: str
     origin: Literal["service", "user"]

@@ -6,15 +6,15 @@ from typing_extensions import TypedDict
 
 
 class RebuiltSessions(TypedDict):
-    """How many sessions there are, and of how many the archives are known."""
+    """How many sessions there are, and for how many the archives have been found."""
 
     total: int
     found: int
 
 
 class RebuiltArchives(TypedDict):
-    """How many archives are known so far, how many are merged, and how many could not be extracted again and stay as
-    they were."""
+    """How many archives have been found and merged so far, and how many could not be extracted again and keep their
+    stored candidates."""
 
     total: int
     merged: int
@@ -22,8 +22,8 @@ class RebuiltArchives(TypedDict):
 
 
 class Rebuild(TypedDict):
-    """How far a rebuild is. `finding`: its archives are looked up; `extracting`: they are extracted again; `merging`:
-    they are merged beside the memories; `ready`: compare it, or promote it."""
+    """How far a rebuild is. `finding`: it looks up the archives; `extracting`: they are extracted again; `merging`:
+    they are merged beside the memories; `ready`: it can be compared or promoted."""
 
     rebuild_id: str
     status: Literal["finding", "extracting", "merging", "ready", "promoted"]

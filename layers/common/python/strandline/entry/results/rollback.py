@@ -6,8 +6,8 @@ from typing_extensions import TypedDict
 
 
 class ChangedMemory(TypedDict):
-    """A memory that was changed, or in a dry run would be: with the unified diff of its content, None where an answer
-    has no room for it. `version` and `sha256` are of what it has become, None for a deleted one."""
+    """A memory that was changed, or would be by a dry run, with the unified diff of its content (null where the
+    answer has no room for it). `version` and `sha256` are those of the result, null for a deleted memory."""
 
     path: str
     uri: str
@@ -18,16 +18,16 @@ class ChangedMemory(TypedDict):
 
 
 class RolledBackMemory(ChangedMemory):
-    """`change` is None when the memory is so already."""
+    """`change` is null when the memory was already like that."""
 
     to_version: int
     dry_run: bool
 
 
 class KeptBack(TypedDict):
-    """What was left as it is. `edited`: somebody has changed the line since; `adopted`: the owner has made it text of
-    their own; `superseded`: another has set the value anew; `deleted`: its memory was deleted; `not_kept`: the bucket
-    does not know what it was."""
+    """What was left as it is. `edited`: somebody has edited the line since; `adopted`: the owner has made it their
+    own text; `superseded`: somebody has set the value again; `deleted`: its memory was deleted; `not_kept`: the
+    bucket no longer has the earlier state."""
 
     path: str
     uri: str
@@ -36,7 +36,7 @@ class KeptBack(TypedDict):
 
 
 class RolledBack(TypedDict):
-    """What was changed, or in a dry run would be, and what was left. `archives` are those that were undone."""
+    """What was changed, or would be by a dry run, and what was left. `archives` are those that were undone."""
 
     dry_run: bool
     archives: list[str]

@@ -6,10 +6,10 @@ from typing_extensions import TypedDict
 
 
 class Scrub(TypedDict):
-    """How far a scrub is, and what it has found. `waiting`: what was in flight may still land, so it goes over
-    everything once more after a while. By area of what a user has: `objects` and `items` that were looked at, those
-    `changed` (of a dry run: that would be), old `versions` that are erased with them, `names` that look like a secret
-    and stay, and what is `unreadable`. `findings`: in how many of them a secret of each kind was."""
+    """How far a scrub is, and what it has found. `waiting`: writes that were under way may still arrive, so it goes
+    over everything once more after a while. Counted by area of the user's data: `objects` and `items` looked at,
+    those `changed` (by a dry run: that would be), old `versions` erased with them, `names` that look like a secret
+    and stay, and what is `unreadable`. `findings` counts by kind of secret in how many of them one was found."""
 
     scrub_id: str
     status: Literal["running", "waiting", "completed"]

@@ -16,9 +16,9 @@ class Span(TypedDict):
 
 
 class MemoryHit(TypedDict):
-    """A memory line. `category` is the memory's type; a line of somebody's own has no sources. Every hit is a detail
-    (level 2), and there is no overview of it. `content` is the whole memory's, when it was asked for. `valid_until` is
-    when a newer fact ended it, `superseded_by` the place of that (`<session>/<archive>#<seq>`, "-" for none)."""
+    """A memory line. `category` is the memory's type; a line of the owner's own has no sources. Every hit is a
+    detail (level 2) and has no overview. `content` is the whole memory, where it was asked for. `valid_until` is
+    when a newer fact ended the line, `superseded_by` where that stands (`<session>/<archive>#<seq>`, "-" for none)."""
 
     context_type: Literal["memory"]
     level: Literal[2]
@@ -56,8 +56,8 @@ class MessageHit(TypedDict):
 
 
 class Found(TypedDict):
-    """The hits, best first. Nothing is kept under resources and skills; they are there for clients that look. With
-    `as_of`, `not_kept` counts memories of which it is not known any more what they were then."""
+    """The hits, best first. `resources` and `skills` are always empty; they are there for clients that expect them.
+    With `as_of`, `not_kept` counts memories whose state then is no longer known."""
 
     memories: list[MemoryHit | MessageHit]
     resources: list[Any]
@@ -67,9 +67,9 @@ class Found(TypedDict):
 
 
 class BlockMemory(TypedDict):
-    """A memory of which lines are in a block: how many, the tokens they add, the best of them and its score, of which
-    `explain` says what it is made of. `cut`: a topic that did not fit whole. `flags` holds `injection` when it sounds
-    like an instruction to a model."""
+    """A memory with lines in a block: how many, the tokens they add, the best line and its score. `explain` says how
+    the score is made up. `cut`: a topic that did not fit whole. `flags` holds `injection` when it sounds like an
+    instruction to a model."""
 
     uri: str
     category: str

@@ -17,7 +17,7 @@ class Owner(TypedDict):
 
 
 class Policy(TypedDict):
-    """When a session is committed by itself; 0 switches a trigger off. Tokens, messages, seconds."""
+    """When a session commits by itself; 0 switches a trigger off. In tokens, messages and seconds."""
 
     pending_token_threshold: int
     message_count_threshold: int
@@ -27,7 +27,7 @@ class Policy(TypedDict):
 
 
 class Created(TypedDict):
-    """A session as it was created. `auto_commit_policy` null: it is never committed by itself. `compaction`: the limits
+    """A session as it was created. `auto_commit_policy` null: it never commits by itself. `compaction`: the limits
     of its context."""
 
     session_id: str
@@ -51,7 +51,7 @@ class SessionRow(TypedDict):
 
 
 class ArchiveCounts(TypedDict):
-    """How many archives of a session stand where."""
+    """How many archives of a session are in each state."""
 
     pending: int
     completed: int
@@ -85,7 +85,7 @@ class DeletedSession(TypedDict):
 
 
 class Asked(TypedDict):
-    """The task of a commit that this write has set going."""
+    """The task of a commit that this write has started."""
 
     task_id: str
 
@@ -124,7 +124,7 @@ class AppendedBatch(TypedDict):
 
 
 class Whole(TypedDict):
-    """Where the whole of an output stands of which the message has a preview: `GET .../tool-results/{id}`."""
+    """Where the whole output is of which the message has a preview: `GET .../tool-results/{id}`."""
 
     id: str
     total_chars: int

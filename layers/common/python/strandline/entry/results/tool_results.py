@@ -15,7 +15,7 @@ class ToolResult(TypedDict):
 
 
 class Window(TypedDict):
-    """A piece of it; `limit` is what was applied, not more than one answer holds."""
+    """A piece of it; `limit` is what was applied, at most as much as one answer holds."""
 
     id: str
     content: str
@@ -25,7 +25,7 @@ class Window(TypedDict):
 
 
 class Hit(TypedDict):
-    """Where a text stands in it, and what stands around."""
+    """Where a text occurs in it, and what is around."""
 
     offset: int
     text: str

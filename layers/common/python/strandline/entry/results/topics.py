@@ -36,9 +36,9 @@ class SavedTopic(IndexedTopic):
 
 
 class ShownIndex(TypedDict):
-    """The index for a prompt: `index` has at most 200 lines and 25,000 bytes; where that leaves out topics, `truncated`
-    says so, and so does its last line. `topics` are those in it, in its order; `total` counts all there are. `block`
-    is there when a query was sent."""
+    """The index for a prompt: `index` has at most 200 lines and 25,000 bytes. Where topics were left out for that,
+    `truncated` and its last line say so. `topics` are those in it, in its order; `total` counts all there are.
+    `block` is there when a query was sent."""
 
     index: str
     lines: int

@@ -17,7 +17,7 @@ class UsedMemory(TypedDict):
 
 class Report(TypedDict):
     """Which of the reported contexts and skills are memories, and how often each was used in all; `unknown` ones are
-    not counted. A report that comes again has the same answer."""
+    not counted. A repeated report gets the same answer."""
 
     session_id: str
     contexts_used: int

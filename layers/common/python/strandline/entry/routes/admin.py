@@ -59,8 +59,8 @@ class AddKey(BaseModel):
 
 
 class ChangeSettings(BaseModel):
-    """`requests_per_minute` of all the account's users together; 0 is no limit, null the deployment's setting.
-    Heeded within a minute, while the deployment has a limit (`RequestsPerMinute`) at all."""
+    """`requests_per_minute` counts for all users of the account together; 0 is no limit, null the deployment's
+    setting. It takes effect within a minute, and only while the deployment has a limit at all (`RequestsPerMinute`)."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -108,7 +108,7 @@ def remove_account(account_id: str) -> Answer:
 @router.get(f"{ACCOUNTS}/<account_id>/settings")
 @answers(results.AccountSettings)
 def look_at_settings(account_id: str) -> Answer:
-    """What is set for this account alone."""
+    """The settings of this account."""
     account = _account(account_id)
     return _answer(_settings(account, admin.settings(services(), account)))
 
@@ -116,7 +116,7 @@ def look_at_settings(account_id: str) -> Answer:
 @router.patch(f"{ACCOUNTS}/<account_id>/settings")
 @answers(results.AccountSettings)
 def change_settings(account_id: str, body: ChangeSettings) -> Answer:
-    """Sets what the body names; null gives a setting back to the deployment."""
+    """Sets what the body names; null returns a setting to the deployment's."""
     account = _account(account_id)
     govern(router.current_event.raw_event)
     given = body.model_dump(exclude_unset=True)
@@ -165,7 +165,7 @@ def remove_user(account_id: str, user_id: str) -> Answer:
 @router.put(f"{USERS}/<user_id>/role")
 @answers(results.RegisteredUser)
 def change_role(account_id: str, user_id: str, body: ChangeRole) -> Answer:
-    """Gives the user and all its keys another role; old answers of the authorizer hold for a minute."""
+    """Gives the user and all its keys another role; it takes effect within a minute."""
     return _answer(_user(admin.change_role(services(), _named(account_id, user_id), body.role)))
 
 
@@ -199,7 +199,7 @@ def add_key(account_id: str, user_id: str, body: AddKey | None = None) -> Answer
 @router.delete(f"{USERS}/<user_id>/keys/<key_id>")
 @answers(results.RevokedKey)
 def revoke_key(account_id: str, user_id: str, key_id: str) -> Answer:
-    """The key is refused from now on, a minute later at the latest."""
+    """Revokes a key; it is refused within a minute."""
     admin.revoke_key(services(), _named(account_id, user_id), path_of(key_id))
     return _answer({"key_id": path_of(key_id), "revoked": True})
 

@@ -31,7 +31,7 @@ Answer = dict[str, Any]
 
 
 class MemoryBudget(BaseModel):
-    """The memories that are wanted: how many tokens of them, of which types, and of a type with a quota."""
+    """How many tokens of memories, of which types, and at most how many of a type (`quotas`)."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,8 +47,8 @@ class MemoryBudget(BaseModel):
 
 
 class Usage(BaseModel):
-    """What the last call of the model took, its prompt and all, and a hash of what the caller puts around the messages
-    (system prompt, tools, model): tokens of another prompt say nothing of this one."""
+    """The tokens of the last call of the model, its whole prompt included, and a hash of what the caller puts around
+    the messages (system prompt, tools, model). A count that belongs to another hash is not used."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,9 +57,9 @@ class Usage(BaseModel):
 
 
 class BuildContext(Exact):
-    """The model's window, what it may answer and what the caller's own prompt takes, in tokens; without a window
-    characters are counted. `query` is what memories are chosen by (without one: the newest user message), `memory` null
-    for none; `compaction` overrides limits of the session, field by field; `as_of` asks how it was at that time."""
+    """The model's window, its longest answer and the caller's own prompt, in tokens; without a window, characters
+    are counted. Memories are chosen by `query`, or else by the newest user message; `memory` null asks for none.
+    `compaction` overrides the session's limits, field by field. `as_of` shows the context as it was at that time."""
 
     model_context_window_tokens: int | None = Field(default=None, ge=1, le=MAX_TOKENS)
     max_output_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
@@ -85,8 +85,8 @@ class BuildContext(Exact):
 @router.post("/api/v1/sessions/<session_id>/context")
 @answers(ModelContext, ContextBlocked, Aborted)
 def build_context(session_id: str, body: BuildContext | None = None) -> Answer:
-    """What fits into a model's window before its next call: messages, the summary of those before them, memories. The
-    same as long as nothing new is said; what was decided once stays so."""
+    """What fits into a model's window before its next call: the newest messages, a summary of those before them, and
+    memories. Without new messages the answer stays the same, and a decision about a message is never changed."""
     run_again()
     whose = owner(router)
     known = library()

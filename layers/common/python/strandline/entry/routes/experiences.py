@@ -26,7 +26,7 @@ REFUSALS = (InvalidUri, NotFound)
 
 
 class ExperienceSearch(BaseModel):
-    """`query` is best the request itself, as it was made first."""
+    """`query` is best the user's request as it was first made."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -37,8 +37,8 @@ class ExperienceSearch(BaseModel):
 @router.post(f"{ROOT}/search")
 @answers(FoundCases)
 def search(body: ExperienceSearch) -> dict[str, Any]:
-    """Cases like the query, each with the situations of its experiences and where to read them: nothing more, so that
-    only what fits is read."""
+    """Cases like the query, each with the situations of its experiences and where to read them. The experiences
+    themselves are read one by one, so that an agent reads only what fits."""
     whose, known = owner(router), library()
     found = experience.search_experience(known, whose, body.query, body.limit)
     return ok({"cases": [shown_case(each, whose.user_id) for each in found]}, known.clock)
@@ -65,8 +65,8 @@ def shown_case(found: FoundCase, user_id: str) -> dict[str, Any]:
 def read(
     uri: Uri, session_id: Annotated[str | None, Query(min_length=1, max_length=128)] = None
 ) -> dict[str, Any]:
-    """The text of one experience. With a session its use is counted, once a turn, and the outcome of what that session
-    commits next is counted for the experience."""
+    """The text of one experience. With a session its use is counted, once a turn, and the outcome of that session's
+    next commit is counted for the experience."""
     whose, known = owner(router), library()
     session = identifier(session_id, "session_id") if session_id is not None else None
     found = experience.read_experience(known, whose, _path(uri, whose.user_id), session)

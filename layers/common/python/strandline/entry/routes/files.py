@@ -36,9 +36,9 @@ Limit = Annotated[int, Field(ge=1)]
 
 
 class Listing(BaseModel):
-    """What is shown of a directory: at most `node_limit` nodes (`limit` goes before it), never more than 10,000.
-    Abstracts are cut at `abs_limit` characters, overviews of directories at `overview_limit`. `as_of` shows memories as
-    they were at that time."""
+    """What is shown of a directory: at most `node_limit` nodes (it takes precedence over `limit`), never more than
+    10,000. Abstracts are cut to `abs_limit` characters, overviews of directories to `overview_limit`. `as_of` shows
+    memories as they were at that time."""
 
     uri: str
     as_of: Moment | None = None
@@ -78,8 +78,8 @@ class Tree(Listing):
 
 
 class Lines(BaseModel):
-    """Which lines of a file: `limit` of them from `offset` (from 0); -1 is to the end. `raw` makes no difference, as
-    nothing of a file is hidden. For a `session_id` the use of a memory is counted."""
+    """Which lines of a file: `limit` of them from `offset` (counted from 0); -1 is all to the end. `raw` has no
+    effect, as nothing of a file is hidden. With a `session_id` the use of a memory is counted."""
 
     uri: str
     as_of: Moment | None = None
@@ -186,16 +186,16 @@ def read(wanted: Annotated[Lines, Query()]) -> Answer:
 @router.get("/api/v1/content/abstract")
 @answers(str, *REFUSALS, headers=PEER)
 def abstract(uri: str, as_of: Moment | None = None) -> Answer:
-    """A sentence or two on a directory or a memory: of an archive or a session what extraction said of it, of a memory
-    its first line; of any other directory it is counted, not understood."""
+    """A sentence or two about a directory or a memory. For an archive or a session it is the abstract from its
+    extraction, for a memory its first line, for any other directory counts of what is in it."""
     return ok(_files(as_of).abstract(uri), library().clock)
 
 
 @router.get("/api/v1/content/overview")
 @answers(str, *REFUSALS, headers=PEER)
 def overview(uri: str, as_of: Moment | None = None) -> Answer:
-    """More on a directory or a memory: of an archive or a session the working memory, of a memory its lines without
-    their sources; of any other directory a line for each memory in it, at most 4,000 characters."""
+    """More about a directory or a memory. For an archive or a session it is the working memory, for a memory its
+    lines without their sources, for any other directory one line per memory in it, at most 4,000 characters."""
     return ok(_files(as_of).overview(uri), library().clock)
 
 

@@ -25,8 +25,8 @@ PEER = ("ActorPeer",)
 def history(
     path: str, limit: Annotated[int, Query(ge=1, le=100)] = 20, cursor: str | None = None
 ) -> dict[str, Any]:
-    """Every version of a memory that the bucket keeps, newest first, also of one that was deleted: when it was written
-    and by whom, and from which messages came what it brought."""
+    """Every version of a memory that the bucket keeps, newest first, also of a deleted one: when and by whom it was
+    written, and which messages its new lines came from."""
     whose = owner(router)
     known = library()
     name = seen_path(router, path)
@@ -68,8 +68,8 @@ def _step(step: Step) -> dict[str, Any]:
 def blame(
     path: str, limit: Annotated[int, Query(ge=1, le=500)] = 100, cursor: str | None = None
 ) -> dict[str, Any]:
-    """Each line of a memory with where it comes from: session, archive, messages, time, and the words that were said,
-    read again from the archive and held against the hash behind the line. A page may end early."""
+    """Each line of a memory with its source: session, archive, messages, time, and the quoted words, read again from
+    the archive and checked against the hash behind the line. A page may end early."""
     whose = owner(router)
     known = library()
     name = seen_path(router, path)

@@ -19,8 +19,8 @@ def read(
     after: Annotated[str | None, Query(max_length=64)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> dict[str, Any]:
-    """The events behind the id `after`, oldest first; an empty list at the end. Who follows by the last id that he has
-    seen misses none."""
+    """The events behind the id `after`, oldest first; an empty list at the end. A reader that continues from the
+    last id it has seen misses none."""
     whose = owner(router)
     known = library()
     return ok(known.journals.page(whose, after=after, limit=limit), known.clock)

@@ -12,8 +12,8 @@ from strandline.storage.markdown import Edit
 
 
 class Lifetime(BaseModel):
-    """A memory expires `ttl_seconds` after each write, or at `expires_at`; null takes an expiry away. With neither it
-    keeps the one it has."""
+    """A memory expires `ttl_seconds` after each write, or at `expires_at`; null removes an expiry. With neither
+    field the memory keeps the expiry it has."""
 
     ttl_seconds: int | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
     expires_at: str | None = None

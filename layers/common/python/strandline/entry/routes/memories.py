@@ -46,15 +46,16 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 
 class WriteMemory(Lifetime):
-    """The memory's markdown. Front matter, as a file read whole has it, may be there: its `title`, `expires_at` and
-    `ttl_seconds` are taken over, of a topic also its `name`, `description`, `summary` and `type`; everything else in it
-    follows from the file."""
+    """The memory's markdown. It may have front matter, such as a file read whole has: its `title`, `expires_at` and
+    `ttl_seconds` are used, for a topic also `name`, `description`, `summary` and `type`; everything else in it is
+    derived from the file."""
 
     content: str
 
 
 class Listing(BaseModel):
-    """Which memories: those of a type, those whose path begins with `prefix`; and as they were at which time."""
+    """Which memories: those of a type, those whose path begins with `prefix`, those that existed at the time
+    `as_of`."""
 
     prefix: str = ""
     type: str | None = None
@@ -67,8 +68,9 @@ class Listing(BaseModel):
 @router.get("/api/v1/memories")
 @answers(list[MemoryRow], FailedPrecondition, paged=True, dated=True)
 def list_memories(wanted: Annotated[Listing, Query()]) -> dict[str, Any]:
-    """What there is, by path; in full also what each of them says and how often it was used. A page of that ends where
-    an answer is full. With `as_of` what there was; `not_kept` counts memories of which that is not known any more."""
+    """The memories by path; in full, also with their text and how often each was used. A full page ends where the
+    answer has no more room. With `as_of` the memories of that time; `not_kept` counts those whose state then is no
+    longer known."""
     whose = owner(router)
     known = library()
     then = past(wanted.as_of, known.clock)
@@ -133,7 +135,7 @@ def read(
     path: str, as_of: Moment | None = None, version: Annotated[int | None, Query(ge=1)] = None
 ) -> Response[str]:
     """One memory, and how often it was used; `ETag` is the SHA-256 of its content. With `as_of` as it was at that
-    time, with `version` as that version was."""
+    time, with `version` that version."""
     whose = owner(router)
     known = library()
     if as_of is not None and version is not None:
@@ -150,7 +152,7 @@ def _read(whose: User, path: str, then: datetime | None) -> Memory:
 @router.put("/api/v1/memories/<path>")
 @answers(MemoryShown, Aborted, Conflict, FailedPrecondition, etag=True, headers=GUARDS)
 def write(path: str, body: WriteMemory) -> Response[str]:
-    """Writes a memory, over whatever is there unless `If-Match` or `If-None-Match: *` says otherwise."""
+    """Writes a memory and replaces what is there, unless `If-Match` or `If-None-Match: *` forbids it."""
     whose = owner(router)
     plain = seen_path(router, path)
     edit = body.of(edited(body.content, plain))

@@ -60,8 +60,8 @@ class ToolCall(BaseModel):
 @router.post("/api/v1/memory-tool")
 @answers(ToolOutput, Aborted, Conflict, headers=("ActorPeer",))
 def run_memory_tool(body: ToolCall) -> dict[str, Any]:
-    """One command of the memory tool. A command that cannot be done is answered with `is_error` and the reason, for the
-    model to act on."""
+    """One command of the memory tool. A command that cannot be carried out is answered with `is_error` and the
+    reason, for the model to act on."""
     known = library()
     tool = MemoryTool(known, owner(router), acting_peer(router))
     output, is_error = answer(lambda: getattr(tool, body.command)(**body.arguments))

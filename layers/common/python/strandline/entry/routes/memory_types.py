@@ -30,7 +30,7 @@ class PutMemoryType(Exact):
 @router.get("/api/v1/memory-types")
 @answers(list[TypeShown])
 def list_memory_types() -> Answer:
-    """The service's types, then the user's own, those that are not valid too."""
+    """The service's types, then the user's own, including those that are not valid."""
     known = library()
     own = memory_types.read_all(known, owner(router))
     return ok([*map(_built_in, REGISTRY.values()), *map(_own, own)], known.clock)
@@ -50,8 +50,8 @@ def read_memory_type(name: str) -> Answer:
 @router.put("/api/v1/memory-types/<name>")
 @answers(TypeShown, Conflict, Aborted)
 def put_memory_type(name: str, body: PutMemoryType) -> Answer:
-    """Declares a type of the user's own, or declares it anew. Archives extracted from now on follow it; one that has
-    been tried before keeps to what it was tried with."""
+    """Declares a type of the user's own, or changes it. Archives extracted from now on follow it; an archive whose
+    extraction was tried before keeps the declarations of that attempt."""
     whose, known = owner(router), library()
     given = Declaration(path_of(name), body.form, body.content, None)
     declared = memory_types.write(known, whose, given, dry_run=body.dry_run)
@@ -61,8 +61,8 @@ def put_memory_type(name: str, body: PutMemoryType) -> Answer:
 @router.delete("/api/v1/memory-types/<name>")
 @answers(TypeShown, Conflict, NotFound)
 def delete_memory_type(name: str) -> Answer:
-    """Takes a type of the user's own out again. Memories of it stay; archives extracted from now on give none, but one
-    that has been tried before keeps to what it was tried with."""
+    """Removes a type of the user's own. Its memories stay; archives extracted from now on give none, except those
+    whose extraction was tried before."""
     whose, known = owner(router), library()
     return ok(_own(memory_types.remove(known, whose, path_of(name))), known.clock)
 

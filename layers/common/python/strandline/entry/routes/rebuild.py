@@ -21,15 +21,15 @@ Answer = dict[str, Any]
 
 
 class BeginRebuild(Exact):
-    """Of all sessions, or of one. `again`: what the archives say is extracted once more, as after a change of the model
-    or of its instructions; otherwise what was extracted is merged once more."""
+    """A rebuild of all sessions, or of one. `again`: the archives are extracted again, as after a change of the
+    model or its instructions; otherwise their stored candidates are merged again."""
 
     again: bool = False
     session_id: Identifier | None = None
 
 
 class ExtractSession(Exact):
-    """Only as a dry run: an extraction itself follows a commit, and one more of what is archived is a rebuild."""
+    """Only as a dry run: a real extraction follows a commit, and extracting archives again is a rebuild."""
 
     dry_run: bool = False
 
@@ -37,7 +37,7 @@ class ExtractSession(Exact):
 @router.post("/api/v1/rebuilds")
 @answers(Shown, Conflict, Aborted, NotFound)
 def begin_rebuilds(body: BeginRebuild | None = None) -> Answer:
-    """Begins to make the memories again, beside those that are there. It goes on by POST …/continue."""
+    """Begins to rebuild the memories beside the existing ones. Continue it by POST …/continue."""
     whose, wanted = itself(router), body or BeginRebuild()
     return _answer(begin(library(), whose, Wanted(wanted.again, wanted.session_id)))
 
@@ -45,8 +45,8 @@ def begin_rebuilds(body: BeginRebuild | None = None) -> Answer:
 @router.post("/api/v1/sessions/<session_id>/extract")
 @answers(Shown, Conflict, Aborted)
 def extract(session_id: str, body: ExtractSession | None = None) -> Answer:
-    """What an extraction of this session would bring now, of its archives as of what is live: a rebuild of the session
-    alone, which is compared, and never promoted. It goes on by POST /rebuilds/{id}/continue."""
+    """What extracting this session would bring now, its archives and its live messages: a rebuild of the session
+    alone, which can be compared but never promoted. Continue it by POST /rebuilds/{id}/continue."""
     if body is None or not body.dry_run:
         raise InvalidArgument("dry_run: must be true; an extraction follows a commit by itself")
     wanted = Wanted(again=True, only=session_of(session_id), live=True)
@@ -63,15 +63,16 @@ def look_at_rebuilds(rebuild_id: str) -> Answer:
 @router.post("/api/v1/rebuilds/<rebuild_id>/continue")
 @answers(Shown, Conflict, Aborted, FailedPrecondition)
 def continue_rebuilds(rebuild_id: str) -> Answer:
-    """Goes on for some seconds; ask until it is `ready`. Whoever asks goes on where it is, after whatever crash."""
+    """Works on a rebuild for some seconds; call it until the rebuild is `ready`. Each call continues where the last
+    one ended, also after a crash."""
     return _answer(go_on(library(), itself(router), path_of(rebuild_id)))
 
 
 @router.post("/api/v1/rebuilds/<rebuild_id>/promote")
 @answers(RolledBack, Conflict, Aborted, FailedPrecondition, paged=True)
 def promote_rebuilds(rebuild_id: str, body: Everything | None = None) -> Answer:
-    """What was rebuilt becomes what is there; a dry run shows the difference. What the owner has edited or deleted
-    stays, and is listed where the rebuild differs. A page takes 100 memories; `next_cursor` goes on."""
+    """Replaces the memories by the rebuilt ones; a dry run shows the difference. What the owner has edited or
+    deleted stays, and is listed where the rebuild differs. A page changes 100 memories; continue with `next_cursor`."""
     whose = itself(router)
     known, wanted = library(), body or Everything()
     identity = path_of(rebuild_id)

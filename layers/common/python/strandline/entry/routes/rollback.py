@@ -40,21 +40,21 @@ Answer = dict[str, Any]
 
 
 class BackTo(Exact):
-    """Which version the memory is to be again. `dry_run` only says what that would change."""
+    """The version to return to. `dry_run` only says what that would change."""
 
     version: int = Field(ge=1)
     dry_run: bool = False
 
 
 class Everything(Exact):
-    """What goes on where a page before has ended, by its `next_cursor`. `dry_run` only says what would change."""
+    """`cursor` continues after a page, by its `next_cursor`. `dry_run` only says what would change."""
 
     dry_run: bool = False
     cursor: str | None = None
 
 
 class Since(Everything):
-    """From which time on everything is to be undone: of the system, not of the conversation."""
+    """The time since which everything is to be undone: a system time, not that of the conversation."""
 
     since: Moment
 
@@ -62,8 +62,8 @@ class Since(Everything):
 @router.post("/api/v1/memories/<path>/rollback")
 @answers(RolledBackMemory, Aborted, Conflict, FailedPrecondition, headers=("ActorPeer", "IfMatch"))
 def memory(path: str, body: BackTo) -> Answer:
-    """A memory becomes what it was in an earlier version, as a version of its own: nothing of its history is lost. Also
-    brings back a deleted one. What archives have said in the meantime does not come back by itself."""
+    """Makes a memory what it was in an earlier version, by writing a new version: no history is lost. A deleted
+    memory is brought back. What archives have added since does not return by itself."""
     whose = owner(router)
     known = library()
     name = seen_path(router, path)
@@ -75,9 +75,9 @@ def memory(path: str, body: BackTo) -> Answer:
 @router.post("/api/v1/memories/rollback")
 @answers(Shown, Aborted, Conflict, paged=True)
 def since(body: Since) -> Answer:
-    """Every memory becomes what it was at a time, edits and deletions by hand included. A page undoes the changes of at
-    most 100 memories; `next_cursor` goes on. Memories of which it is not known any more what they were are listed as
-    conflicts and stay."""
+    """Makes every memory what it was at a time; edits and deletions by hand are undone too. A page undoes the
+    changes of at most 100 memories; continue with `next_cursor`. Memories whose state then is no longer known are
+    listed as conflicts and stay as they are."""
     whose = itself(router)
     known = library()
     moment = past(body.since, known.clock)
@@ -92,10 +92,10 @@ def since(body: Since) -> Answer:
 @router.post("/api/v1/sessions/<session_id>/rollback")
 @answers(Shown, Aborted, Conflict, paged=True)
 def session(session_id: str, body: Everything | None = None) -> Answer:
-    """What a session's archives said is taken out of the memories; what other sessions and the owner said stays. Lines
-    that somebody has changed since are listed as conflicts and stay, too. No redelivery and no retry brings it back. A
-    page takes 20 archives. Of a deleted session every line that names it as its source goes, also one that was edited
-    since: there is nothing to compare it with. Such a page takes 100 memories."""
+    """Removes from the memories what came from a session's archives; what other sessions and the owner wrote stays.
+    Lines that somebody has edited since are listed as conflicts and stay, too. No redelivery or retry brings the
+    removed lines back. A page takes 20 archives. For a deleted session, every line that names it as its source is
+    removed, even an edited one, since there is nothing to compare it with; such a page takes 100 memories."""
     whose = itself(router)
     known = library()
     wanted = body or Everything()

@@ -17,7 +17,7 @@ router = new_router()
 
 
 class BeginScrub(Exact):
-    """Of all that the user has, or of what quotes one session. A dry run counts, and changes nothing."""
+    """A scrub of everything that the user has, or of what quotes one session. A dry run only counts."""
 
     session_id: Identifier | None = None
     dry_run: bool = False
@@ -26,8 +26,8 @@ class BeginScrub(Exact):
 @router.post("/api/v1/scrubs")
 @answers(Scrub, Conflict, NotFound)
 def begin_scrubs(body: BeginScrub | None = None) -> dict[str, Any]:
-    """Begins to take secrets out of what is stored already, in all its versions, by the rules as they are now. It goes
-    on by itself; an administrator acts as the user."""
+    """Begins to remove secrets from what is stored, in all its versions, by the present rules. It continues by
+    itself; an administrator acts as the user."""
     whose, wanted, known = itself(router), body or BeginScrub(), library()
     begun = begin(known, whose, session_id=wanted.session_id or "", dry_run=wanted.dry_run)
     return ok(shown(begun), known.clock)

@@ -53,10 +53,10 @@ Level = Literal[0, 1, 2, "0", "1", "2"]
 
 class Find(BaseModel):
     """What to look for. `since` and `until` bound the time of the conversation: a time, or how long ago (`7d`).
-    `filter` names attributes a hit must have. `target_uri` is one address or several: directories of memories, single
-    ones, or sessions. `node_limit` goes before `limit`. `read_content` puts whole memories beside their lines. `as_of`
-    searches memories as they were at that time. Facts that newer ones have ended are found with `include_superseded`,
-    or with an `until` at which they held."""
+    `filter` names attributes that a hit must have. `target_uri` is one address or several: directories of memories,
+    single memories, or sessions. `node_limit` takes precedence over `limit`. `read_content` adds the whole memory to
+    each line. `as_of` searches memories as they were at that time. Facts that newer ones have ended are found only
+    with `include_superseded`, or with an `until` at which they held."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -97,7 +97,8 @@ class Find(BaseModel):
 @router.post("/api/v1/search/find")
 @answers(Found, FailedPrecondition, InvalidUri, NotFound, Unimplemented)
 def find(body: Find) -> dict[str, Any]:
-    """The best memory lines or messages for a query. Of several kinds, the scores of each are on its own scale."""
+    """The best memory lines or messages for a query. When both kinds are searched, their scores are on separate
+    scales."""
     run_again()
     whose = owner(router)
     known = library()
@@ -118,13 +119,13 @@ def find(body: Find) -> dict[str, Any]:
 @router.post("/api/v1/search/search")
 @answers(Found, FailedPrecondition, InvalidUri, NotFound, Unimplemented)
 def search(body: Find) -> dict[str, Any]:
-    """The same as find: a session's id adds its live messages to what is searched, it does not change the query."""
+    """The same as find. A session's id adds its live messages to the search; it does not change the query."""
     return find(body)
 
 
 class Wanted(BaseModel):
-    """What a prompt is about, and the tokens there are for memories: in all, and for those of a type (`quotas`).
-    `types` are the memories that may be in it; without them all."""
+    """What a prompt is about, and the tokens for memories: in all, and at most for a type (`quotas`). `types` limits
+    which memories may be in it; without it all may."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -141,8 +142,8 @@ class Wanted(BaseModel):
 @router.post("/api/v1/search/block")
 @answers(ShownBlock)
 def memory_block(body: Wanted) -> dict[str, Any]:
-    """The memories for a prompt: the topics and the lines that are most relevant and fit, lines by day, framed as data,
-    and from which memories they are. The budget holds for the text as it is. `as_of`: memories as they were then."""
+    """The memories for a prompt: the most relevant topics and lines that fit, lines by day, framed as data, with the
+    list of memories they are from. The budget holds for the whole text. `as_of`: memories as they were then."""
     run_again()
     whose = owner(router)
     known = library()

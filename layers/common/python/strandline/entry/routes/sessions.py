@@ -43,8 +43,8 @@ Answer = dict[str, Any]
 
 
 class CreateSession(BaseModel):
-    """`auto_commit_policy` absent: the deployment's default; null: off; an object: on, the rest filled in.
-    `compaction`: limits of the session's context; what is not named has its default."""
+    """`auto_commit_policy`: absent for the deployment's default, null for off, an object for on (missing fields get
+    their defaults). `compaction`: limits of the session's context; missing ones get their defaults."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -136,7 +136,7 @@ def list_sessions(
 @router.get("/api/v1/sessions/<session_id>")
 @answers(results.Session, Conflict, Aborted)
 def look(session_id: str, auto_create: bool = False) -> Answer:
-    """The session's meta, as of now."""
+    """The session's settings and counters, as of now."""
     whose = owner(router)
     known = library()
     wanted = session_of(session_id)
@@ -168,7 +168,8 @@ def _counters(head: Head) -> Answer:
 @router.delete("/api/v1/sessions/<session_id>")
 @answers(results.DeletedSession, Aborted)
 def delete(session_id: str) -> Answer:
-    """Deletes the session and everything of it; its memories stay. `complete` false: the rest is erased shortly."""
+    """Deletes the session and everything of it; its memories stay. `complete` false: the rest is erased shortly
+    after."""
     whose = owner(router)
     known = library()
     erased = session.delete(known, whose, session_of(session_id))
@@ -199,7 +200,7 @@ def append_many(session_id: str, body: MessageBatch) -> Answer:
 @router.post("/api/v1/sessions/<session_id>/commit")
 @answers(results.Committed | results.Skipped | results.DryRun, Aborted, Unimplemented)
 def commit(session_id: str, body: CommitSession | None = None) -> Answer:
-    """Archives what is live and starts the extraction of memories from it."""
+    """Archives the live messages and starts the extraction of memories from them."""
     whose = owner(router)
     known = library()
     wanted = body or CommitSession()

@@ -30,7 +30,7 @@ def openapi() -> Response[str]:
 
 @router.get("/docs", include_in_schema=False)
 def docs() -> Response[str]:
-    """Swagger UI over that description, whole: the page loads nothing from elsewhere."""
+    """Swagger UI for that description, in one page that loads nothing from other hosts."""
     from strandline.entry import swagger
 
     return Response(200, "text/html", swagger.page(), {"Content-Security-Policy": swagger.POLICY})

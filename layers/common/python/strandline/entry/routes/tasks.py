@@ -75,7 +75,7 @@ def retry(task_id: str) -> dict[str, Any]:
 @router.post("/api/v1/tasks/<task_id>/cancel")
 @answers(Task, FailedPrecondition, Aborted)
 def cancel(task_id: str) -> dict[str, Any]:
-    """Calls off the extraction of an archive; its text stays, and the task can be retried."""
+    """Cancels the extraction of an archive; its messages stay, and the task can be retried."""
     known = library()
     return ok(_shown(task.cancel(known, owner(router), task_id, repeat())), known.clock)
 

@@ -26,8 +26,8 @@ router = new_router()
 
 
 class SaveTopic(Lifetime, Exact):
-    """A topic, whole. What is there under that file name is written over; the bucket keeps its versions. Name,
-    description and summary are put on one line; the summary is what the index shows."""
+    """A whole topic. It replaces what has that file name; the bucket keeps its versions. Name, description and
+    summary are put on one line each; the index shows the summary."""
 
     filename: str = Field(description="without a path; `.md` may be left out")
     name: str
@@ -54,8 +54,8 @@ def index(
     query: Annotated[str | None, Query(max_length=10_000)] = None,
     max_tokens: Annotated[int, Query(ge=1, le=100_000)] = MAX_TOKENS,
 ) -> dict[str, Any]:
-    """The index of the agent's topics, newest first, bounded for a prompt. With a query also the memories that are most
-    relevant to it, topics and others, as a block of at most that many tokens."""
+    """The index of the agent's topics, newest first, limited to what suits a prompt. With a query also a block of
+    the memories most relevant to it, topics and others, of at most `max_tokens` tokens."""
     whose = owner(router)
     known = library()
     made = topic.topic_index(known, whose)

@@ -24,7 +24,7 @@ Uri = Annotated[str, Field(min_length=1, max_length=2048)]
 
 
 class Skill(BaseModel):
-    """A skill that was used: its address or its name. What went in and came out is not kept."""
+    """A skill that was used: its address or its name. Its input and output are not kept."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -33,7 +33,7 @@ class Skill(BaseModel):
 
 
 class Use(BaseModel):
-    """Addresses of the memories that were put into a prompt or otherwise of use, and a skill."""
+    """Addresses of the memories that were put into a prompt or were useful otherwise, and a skill."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -50,7 +50,7 @@ class Use(BaseModel):
 @router.post("/api/v1/sessions/<session_id>/used")
 @answers(Report, InvalidUri)
 def used(session_id: str, body: Use) -> dict[str, Any]:
-    """Counts the use of memories, once a turn: reported again before the session's next message, it counts no more."""
+    """Counts the use of memories, once a turn: a report repeated before the session's next message counts nothing."""
     whose = owner(router)
     known = library()
     paths = {uri: _path(uri, whose.user_id) for uri in [*body.contexts, *filter(None, [body.skill_uri])]}
