@@ -1,6 +1,7 @@
 """Names from outside as path segments, and free text as file names."""
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import accumulate
@@ -10,7 +11,7 @@ from strandline.domain.errors import InvalidArgument
 
 MAX_SEGMENT_BYTES = 192
 _SLUG_BYTES = 120
-_PLAIN = frozenset("-_.~@")
+_ODD = re.compile(r"[^\w.~@-]")  # `\w` is what `isalnum` says, and `_`
 _TELLING = frozenset("+#*&@%=<>|~^$€£¥°")  # C, C++ and C# are three
 
 
@@ -21,7 +22,7 @@ def encode(name: str) -> str:
     slugs fit into S3's 1,024 bytes), or one that is not valid Unicode.
     """
     try:
-        segment = "".join(map(_encoded, name))
+        segment = _encoded(name)
         size = len(segment.encode())
     except UnicodeEncodeError as error:
         raise InvalidArgument("an id contains a lone surrogate, which is not valid Unicode") from error
@@ -34,8 +35,8 @@ def encode(name: str) -> str:
     return segment
 
 
-def _encoded(c: str) -> str:
-    return c if c.isalnum() or c in _PLAIN else quote(c, safe="")
+def _encoded(text: str) -> str:
+    return _ODD.sub(lambda odd: quote(odd[0], safe=""), text)
 
 
 def decode(segment: str) -> str:

@@ -5,7 +5,7 @@ import re
 MAX_LINE = 2000
 """Characters in a line, the bound of `Claim.text`."""
 
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _INVISIBLE = re.compile(
     r"[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
@@ -18,7 +18,9 @@ def one_line(text: str, limit: int = MAX_LINE) -> str:
     Nothing in it can open or close an HTML comment or form a markdown link: a memory file keeps the
     provenance of each line in a comment behind it. May be empty.
     """
-    line = _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+    if not text.isprintable():  # few are not: the rest need not be looked through
+        text = _CONTROL.sub(" ", _INVISIBLE.sub("", text))
+    line = " ".join(text.split())
     for dangerous, harmless in _NEUTRAL:
         line = line.replace(dangerous, harmless)
     return cut(line, limit)
