@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
@@ -141,6 +142,7 @@ def _names(path: str) -> list[str]:
     return re.findall(r"\{(\w+)\+?\}", path)
 
 
+@cache
 def _pattern(path: str) -> re.Pattern[str]:
     parts = re.split(r"(\{\w+\+?\})", path)
     variables = iter(range(len(parts)))

@@ -25,6 +25,7 @@ def described() -> Any:
     return openapi.describe(app)
 
 
+@cache
 def operation_of(method: str, path: str) -> tuple[str, Any] | None:
     """The operation a decoded path belongs to, as `get /api/v1/tasks/{task_id}` and described, or None."""
     found = [
@@ -82,7 +83,12 @@ def _media(name: str, status: int) -> str:
 @cache
 def _validator(name: str, status: int) -> Any:
     schema = _response(name, status)["content"][_media(name, status)]["schema"]
-    return jsonschema_rs.validator_for({**_closed(schema), "components": _closed(described()["components"])})
+    return jsonschema_rs.validator_for({**_closed(schema), "components": _closed_components()})
+
+
+@cache
+def _closed_components() -> Any:
+    return _closed(described()["components"])
 
 
 def _closed(value: Any) -> Any:

@@ -29,6 +29,8 @@ from tests.pipeline.trips import Killed
 from tests.pipeline.world import World
 
 TEMPLATE = Template(Path(__file__).parents[2] / "template.yaml", {})
+ROUTES, FUNCTIONS = TEMPLATE.routes(), TEMPLATE.functions()
+TRIGGERS = {trigger.queue: trigger for trigger in TEMPLATE.queue_triggers()}
 ROOT_KEY = "root-key-of-the-tests"
 ENVIRONMENT = {
     "STRANDLINE_BUCKET": "bucket",
@@ -131,7 +133,7 @@ class Service:
     def request(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """One HTTP request through gateway, authorizer and function."""
         asked = gateway.Request(method, target, tuple(headers.items()), body, "127.0.0.1")
-        found = gateway.match(TEMPLATE.routes(), method, asked.path)
+        found = gateway.match(ROUTES, method, asked.path)
         assert found is not None, f"no route for {method} {target}"
         route, parameters = found
         event = gateway.request_event(asked, route, parameters)
@@ -154,7 +156,7 @@ class Service:
 
     def invoke(self, function: str, event: Any) -> Any:
         """Calls a function's handler as Lambda does: event and answer cross as JSON."""
-        name = TEMPLATE.functions()[function].code.name
+        name = FUNCTIONS[function].code.name
         handler = importlib.import_module(f"functions.{name}.handler").handler
         return json.loads(json.dumps(handler(json.loads(json.dumps(event)), SimpleNamespace())))
 
@@ -178,7 +180,7 @@ class Service:
     def deliver(self, name: str, queue: MemoryQueue, *, hide: bool = False) -> bool:
         """One batch of a queue; False when there was none. What fails comes again by the next delivery, unless it is to
         `hide` until somebody puts it back."""
-        trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == name)
+        trigger = TRIGGERS[name]
         batch = queue.receive(trigger.batch_size)
         if not batch:
             return False
@@ -205,7 +207,7 @@ class Service:
         return self._hand_over(queue, messages)
 
     def _hand_over(self, queue: str, messages: Sequence[dict[str, Any]]) -> set[int]:
-        trigger = next(t for t in TEMPLATE.queue_triggers() if t.queue == queue)
+        trigger = TRIGGERS[queue]
         names = [m["MessageId"] for m in messages]
         try:
             answer = self.invoke(trigger.function, batch_event(queue, messages))

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import botocore.session
 import moto
 import pytest
 from botocore.awsrequest import AWSResponse
@@ -48,7 +47,7 @@ class Moto:
     """Stands for the emulators."""
 
     def client(self, service: str) -> Any:
-        return botocore.session.get_session().create_client(service, "us-east-1")
+        return aws._session().create_client(service, "us-east-1")  # type: ignore[call-overload]
 
 
 class Deployed(Service):
@@ -74,9 +73,16 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return seen
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _one_session() -> Iterator[None]:
+    """Made after moto's import, which hooks itself into sessions to come; its models take half a second to load."""
+    aws._session.cache_clear()
+    yield
+    aws._session.cache_clear()
+
+
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch, sent: Counter[str]) -> Iterator[Client]:
-    aws._session.cache_clear()
     with moto.mock_aws():
         monkeypatch.setattr(provision, "ACCOUNT", DEFAULT_ACCOUNT_ID)
         names = provision.names(TEMPLATE, "https://sqs.us-east-1.amazonaws.com")
@@ -85,7 +91,6 @@ def client(monkeypatch: pytest.MonkeyPatch, sent: Counter[str]) -> Iterator[Clie
         service.configure(**_environment(names))
         yield service.root
         service.cold()
-    aws._session.cache_clear()
 
 
 def _environment(names: dict[str, str]) -> dict[str, str]:
