@@ -7,6 +7,8 @@ SAM := .venv-sam/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-input
 # compiling all of it would take half as long again; what is used is compiled at its first import
 PINNED := $(INSTALL) --no-deps --no-compile --require-hashes
+# nor again at every other: some images keep Python from writing what it has compiled
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check frameworks format openapi fuzz sim bench tau2 build deploy lock clean

@@ -37,6 +37,8 @@ def _is_loopback(host: object) -> bool:
 
 def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
     """Stop look-ups of and connections to anything but loopback (an audit hook: C code is seen too)."""
+    if not event.startswith("socket."):  # nearly all events are of other things, and there are many
+        return
     if event == "socket.getaddrinfo":
         address: object = args[0]
     elif event in ("socket.connect", "socket.sendto") and isinstance(args[1], tuple):

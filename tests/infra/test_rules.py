@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cfnlint.template import Template as Linted
 
 from infra.local.template import Template
 
@@ -25,6 +24,9 @@ def rules() -> Any:
 
 
 def messages(rule: Any, document: Any) -> list[str]:
+    # takes seconds, and whoever runs other tests collects this file too
+    from cfnlint.template import Template as Linted
+
     return [found.message for found in rule().match(Linted("template.yaml", document))]
 
 
