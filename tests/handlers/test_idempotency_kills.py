@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from strandline.entry.wiring import RuleModel
+from strandline.pipeline.commit import Committed
+from strandline.storage.layout import User
 from tests.handlers.service import Answer, Service
 from tests.pipeline.faults import FAULTS
 from tests.pipeline.trips import Killed, die
@@ -16,6 +18,7 @@ from tests.pipeline.world import World
 
 Ask = Callable[["Scene"], Answer]
 LEASE = 31
+MIA = User("acme", "mia")
 TALK = ("I love the cello.", "I moved to Lisbon last week.")
 LONG = "# Long\n" + "x" * 20_000
 
@@ -49,17 +52,18 @@ class Scene:
         self.world = World(model=RuleModel())
         self.service = Service(self.patch, self.world)
         self.client = self.service.client("mia")
-        self.client.remember("old", *TALK)
-        for text in TALK:
-            self.client.append("s", text)
+        self.world.remember("old", *TALK, owner=MIA)
+        self.world.append("s", *TALK, owner=MIA)
         self.pending, self.cancelled = (self.task(name) for name in ("pending", "cancelled"))
         self.client.post(f"/tasks/{self.cancelled}/cancel")
         self.keyed = self.client.acting(idempotency_key="k")
 
     def task(self, name: str) -> str:
         """A session with an archive that waits for its extraction."""
-        self.client.append(name, "Not extracted yet.")
-        return str(self.client.commit(name).result["task_id"])
+        self.world.append(name, "Not extracted yet.", owner=MIA)
+        done = self.world.commit(name, MIA)
+        assert isinstance(done, Committed)
+        return done.task_id
 
     def begin(self) -> int:
         """The first try is a cold function's; answers how many calls there were before."""
