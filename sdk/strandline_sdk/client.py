@@ -1,4 +1,4 @@
-"""The service's routes as methods. What comes back is the JSON as it came, typed by `model`."""
+"""The service's routes as methods. They return the JSON of the answer, typed by `model`."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class Client(Keys, Log, Topics, Contexts):
     """Sessions, tasks, memories and search. Lists that come in pages are iterators that fetch as they are read."""
 
     def acting_user(self) -> str:
-        """As which user the service takes these requests: a user's key is always its own, whatever else is named."""
+        """The user that these requests act as. A user's key always acts as that user, whatever else is named."""
         place = self._get("/fs/stat", uri="viking://~")["uri"]
         return str(place).removeprefix("viking://user/")
 
@@ -74,7 +74,7 @@ class Client(Keys, Log, Topics, Contexts):
         return cast(Context, self._get(session_path(session_id, "/context"), token_budget=token_budget))
 
     def used(self, session_id: str, contexts: Sequence[str] = (), *, skill: str | None = None) -> Any:
-        """Counts that the session made use of these memories, by their URIs, or of a skill."""
+        """Reports that the session made use of these memories, by their URIs, or of a skill."""
         body = given({"contexts": list(contexts) or None, "skill": skill})
         return self._write("POST", session_path(session_id, "/used"), body)
 
@@ -124,11 +124,11 @@ class Client(Keys, Log, Topics, Contexts):
         return cast(Task, self._get(f"/tasks/{segment(task_id)}"))
 
     def retry_task(self, task_id: str) -> Task:
-        """Starts a failed task again, from what is stored. FAILED_PRECONDITION for one that has not failed."""
+        """Starts a failed task again, from what is stored. FAILED_PRECONDITION for a task that has not failed."""
         return cast(Task, self._write("POST", f"/tasks/{segment(task_id)}/retry", {}))
 
     def cancel_task(self, task_id: str) -> Task:
-        """Calls a task off; what it was about stays stored. FAILED_PRECONDITION for one that has ended."""
+        """Cancels a task; what it was about stays stored. FAILED_PRECONDITION for a task that has ended."""
         return cast(Task, self._write("POST", f"/tasks/{segment(task_id)}/cancel", {}))
 
     def wait_for_task(self, task_id: str, *, timeout: float = 600.0) -> Task:
@@ -210,13 +210,13 @@ class Client(Keys, Log, Topics, Contexts):
     def rollback_memory(
         self, path: str, version: int, *, dry_run: bool = False, if_match: str | None = None
     ) -> ChangedMemory:
-        """Makes a memory what it was in that version, as a version of its own; also a deleted one."""
+        """Makes a memory, even a deleted one, what it was in that version, by writing a new version."""
         headers = {"If-Match": f'"{if_match}"'} if if_match else {}
         body = {"version": version, "dry_run": dry_run}
         return cast(ChangedMemory, self._write("POST", f"{memory_path(path)}/rollback", body, headers))
 
     def rollback_session(self, session_id: str, *, dry_run: bool = False) -> RolledBack:
-        """Takes out of the memories what a session said; lines that were changed since are conflicts and stay."""
+        """Removes from the memories what a session said; lines that were edited since are conflicts and stay."""
         path = session_path(session_id, "/rollback")
         return cast(RolledBack, self._rolled_back(path, {"dry_run": dry_run}))
 
@@ -234,7 +234,7 @@ class Client(Keys, Log, Topics, Contexts):
         return cast(Rebuild, self._write("POST", "/rebuilds", body))
 
     def begin_scrub(self, *, session_id: str | None = None, dry_run: bool = False) -> Scrub:
-        """Begins to take secrets out of what is stored already: of everything, or of what quotes one session."""
+        """Begins to remove secrets from what is stored: from everything, or from what quotes one session."""
         body = given({"session_id": session_id, "dry_run": dry_run})
         return cast(Scrub, self._write("POST", "/scrubs", body))
 
@@ -251,7 +251,7 @@ class Client(Keys, Log, Topics, Contexts):
         return at
 
     def preview_extraction(self, session_id: str) -> Rebuild:
-        """Begins to look what an extraction of a session would bring, also of what is not committed yet."""
+        """Begins to find out what an extraction of a session would bring, uncommitted messages included."""
         return cast(Rebuild, self._write("POST", session_path(session_id, "/extract"), {"dry_run": True}))
 
     def rebuild(self, rebuild_id: str) -> Rebuild:
@@ -259,11 +259,11 @@ class Client(Keys, Log, Topics, Contexts):
         return cast(Rebuild, self._get(f"/rebuilds/{segment(rebuild_id)}"))
 
     def continue_rebuild(self, rebuild_id: str) -> Rebuild:
-        """Goes on with a rebuild for some seconds."""
+        """Continues a rebuild for some seconds."""
         return cast(Rebuild, self._write("POST", f"/rebuilds/{segment(rebuild_id)}/continue", {}))
 
     def wait_for_rebuild(self, rebuild_id: str, *, timeout: float = 600.0) -> Rebuild:
-        """Goes on with a rebuild until it is ready. Raises TimeoutError after `timeout` seconds: go on later."""
+        """Continues a rebuild until it is ready. Raises TimeoutError after `timeout` seconds; call it again later."""
         pauses = self._pauses(timeout)
         while (at := self.continue_rebuild(rebuild_id))["status"] not in ("ready", "promoted"):
             if not next(pauses):
@@ -271,7 +271,7 @@ class Client(Keys, Log, Topics, Contexts):
         return at
 
     def promote_rebuild(self, rebuild_id: str, *, dry_run: bool = False) -> RolledBack:
-        """Makes the memories what was rebuilt; a dry run shows the difference."""
+        """Replaces the memories by the rebuilt ones; a dry run shows the difference."""
         path = f"/rebuilds/{segment(rebuild_id)}/promote"
         return cast(RolledBack, self._rolled_back(path, {"dry_run": dry_run}))
 
@@ -281,7 +281,7 @@ class Client(Keys, Log, Topics, Contexts):
         return cast(Found, self._call(Request("POST", "/search/find", body=body)))
 
     def journal(self, *, after: str | None = None, page_size: int = 100) -> Iterator[JournalEntry]:
-        """What happened to sessions and memories, in order, behind the event with the id `after`."""
+        """The events of sessions and memories, in order, behind the event with the id `after`."""
         while page := self._get("/journal", after=after, limit=page_size):
             yield from page
             after = page[-1]["id"]

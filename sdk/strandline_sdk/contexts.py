@@ -43,6 +43,6 @@ class Contexts(Connection):
     def build_context(
         self, session_id: str, *, no_memory: bool = False, **options: Unpack[ContextOptions]
     ) -> ModelContext:
-        """What fits before the next call of a model; the same as long as nothing new is said."""
+        """What fits before the next call of a model; the same until a message is added."""
         body = {**given(options), **({"memory": None} if no_memory else {})}
         return cast(ModelContext, self._write("POST", session_path(session_id, "/context"), body))
