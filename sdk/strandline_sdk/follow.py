@@ -51,7 +51,7 @@ class Follower:
     def journal(self, *, last: int = 10) -> Iterator[JournalEntry]:
         """The newest `last` events of the journal, then each that happens; never ends by itself.
 
-        The service numbers them without a gap, so whoever asks behind the last one misses none.
+        The service numbers them without a gap, so a reader that asks for those behind the last one misses none.
         """
         found = self._events(None)
         after = found[-1]["id"] if found else None

@@ -1,4 +1,4 @@
-"""Work in the background: tasks, scrubs, rebuilds, and the journal that tells of what is done."""
+"""Work in the background: tasks, scrubs, rebuilds, and the journal of events."""
 
 from typing import Any, Literal, Required, TypedDict
 

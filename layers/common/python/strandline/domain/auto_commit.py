@@ -149,7 +149,7 @@ def wants_marker(head: Head, now: datetime, triggers: Triggers) -> datetime | No
 
 
 def committed(head: Head, now: str) -> Head:
-    """What is written down of a commit that nobody asked for. A marker is of no use to a session that is empty."""
+    """What is recorded of an automatic commit. An empty session needs no marker."""
     return replace(
         head,
         last_auto_commit_at=now,

@@ -205,7 +205,7 @@ def _is_chance(piece: str) -> bool:
 
 
 def unquoted(source: Source) -> Source:
-    """The source, which says no more what was quoted."""
+    """The source, without the hash of the quote."""
     return replace(source, quote=NO_QUOTE)
 
 

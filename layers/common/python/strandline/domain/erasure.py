@@ -80,7 +80,7 @@ def emptied(erasure: Erasure) -> Erasure:
 
 
 def lettered(erasure: Erasure, ids: Sequence[str]) -> Erasure:
-    """These dead letters were found; one that comes again, as its removal was not heard of, is not counted again."""
+    """These dead letters were found. One that is found again, as its removal was not answered, is counted once."""
     fresh = [each for each in ids if each not in erasure.letters]
     return counted(erasure, {"dead_letters/removed": len(fresh)}, letters=(*erasure.letters, *fresh))
 

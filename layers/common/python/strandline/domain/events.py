@@ -83,7 +83,7 @@ def read_event(row: Mapping[str, object]) -> Event:
 
 @dataclass(frozen=True)
 class Happening:
-    """An event that has no id yet, and what makes it the same event when it is told of again."""
+    """An event that has no id yet, and a name by which a repeat of it is recognised."""
 
     key: str
     event: Event

@@ -17,7 +17,7 @@ MAX_TTL_SECONDS = 3_660 * 86_400
 
 
 def expired(expires_at: Any, now: str) -> bool:
-    """Whether the time (RFC 3339, or None for never) is over."""
+    """Whether the time (RFC 3339, or None for never) has passed."""
     return expires_at is not None and str(expires_at) <= now
 
 

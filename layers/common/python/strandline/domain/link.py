@@ -50,7 +50,7 @@ class Link:
 
 
 def remapped(links: Iterable[Link], gone: str, replacement: str | None, *, here: str) -> tuple[Link, ...]:
-    """The links of the memory `here` when `gone` is deleted: they lead to the replacement, or are no more."""
+    """The links of the memory `here` when `gone` is deleted: they lead to the replacement, or are removed."""
     kept = [link for link in links if link.path != gone]
     moved = [replace(link, path=replacement) for link in links if link.path == gone and replacement]
     return tuple(sorted({*kept, *(link for link in moved if link.path != here)}))

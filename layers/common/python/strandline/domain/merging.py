@@ -35,7 +35,7 @@ class Addition:
     links: tuple[Link, ...] = ()
 
     def rank(self) -> tuple[str, str]:
-        """Earlier conversations first: the order in which a batch is told of."""
+        """Earlier conversations first: the order in which a batch is reported."""
         return min(self.times, default=""), self.extraction
 
     @property

@@ -1,6 +1,6 @@
 """`"telemetry": true`: the answer tells what it took, counted by hooks in the SDK.
 
-A repeat that hears an earlier answer (`Idempotency-Key`) hears of its own requests, not of the first attempt's.
+A repeat that gets an earlier answer (`Idempotency-Key`) reports its own requests, not those of the first attempt.
 """
 
 import json

@@ -35,7 +35,7 @@ def attempting(attempt: Attempt) -> Iterator[None]:
 
 
 def repeat() -> Repeat | None:
-    """By what this request is known when it comes again; None when it has no key. What it makes is named after this."""
+    """Identifies this request when it is repeated; None when it has no key. What it creates is named after this."""
     attempt = _attempt.get()
     return attempt.repeat if attempt else None
 

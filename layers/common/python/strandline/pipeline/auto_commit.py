@@ -36,7 +36,7 @@ FOREIGN = "not_its_task"
 def run_auto_commit(services: Services, request: CommitRequested) -> Committed | Skip:
     """Commits the session if its policy, or its context, still wants it.
 
-    Raises what `run_commit` raises, after it has noted on the session why: the request is to come again.
+    Raises what `run_commit` raises, after noting the reason on the session: the request must be delivered again.
     """
     try:
         done = _commit(services, request)
@@ -77,7 +77,7 @@ def _planned(services: Services, request: CommitRequested, head: Head) -> Commit
 
 def _over(services: Services, request: CommitRequested) -> str | None:
     """Notes that a worker is at the task, or answers why no archive is to be made for it: it is not the session's, its
-    owner has called it off, or it has come to its end. One that has failed may come again, as may one that is lost."""
+    owner has cancelled it, or it has ended. A task that has failed or was lost may be done again."""
     whose, task_id = request.session, request.task_id or ""
     with answered():
         if services.tasks.turn(whose, task_id, "pending", status="running"):

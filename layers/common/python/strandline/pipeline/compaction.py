@@ -108,7 +108,7 @@ def _planned(services: Library, head: Head, last: int) -> int | None:
 
 
 def start(services: Services, head: Head, sought: Sought) -> None:
-    """Sets going what the state says is under way. Where that fails it is under way no more, and the next call asks
+    """Starts the compaction that the state names. Where that fails the state is cleared, and the next call asks
     again; should even that not be written down, when it counts as lost."""
     try:
         if sought.how == "commit":

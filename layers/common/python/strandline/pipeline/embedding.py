@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 def embed(services: Library, owner: User, kind: str, until: datetime) -> None:
     """Makes the vectors that the user's index of this kind is short of, as far as it gets until then, and drops those
-    that it needs no more."""
+    that it no longer needs."""
     if services.embedder is None:
         return
     with suppress(StrandlineError):  # the next merge tries again
@@ -60,7 +60,7 @@ def _index(services: Library, owner: User, kind: str) -> Index:
 
 
 def forget_vectors(services: Library, owner: User, kind: str) -> None:
-    """Drops the vectors of texts that the user's index holds no more: no model is needed for that."""
+    """Drops the vectors of texts that are no longer in the user's index, which needs no model."""
     if services.vectors.read(owner.vectors(kind)) is None:
         return
     needed = _index(services, owner, kind).keys()

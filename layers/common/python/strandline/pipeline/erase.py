@@ -72,7 +72,7 @@ def _session(services: Library, request: EraseRequested) -> bool:
     gone = letters.of_life(services, whose, found.value if found else None)
     if gone:
         clear_grave(services, whose, services.clock.now())
-    return gone is not False  # None: somebody else looks, and the sweep comes again
+    return gone is not False  # None: another worker looks, and the sweep will send this again
 
 
 # ---- users and accounts
@@ -132,7 +132,7 @@ def task_values(begun: Erasure) -> dict[str, Any]:
 
 
 def _tell(services: Library, of: Erasure, **values: Any) -> None:
-    """Notes the task, with whoever asked. One that has its receipt keeps it: what tells of less may land late."""
+    """Stores the task for the one who asked. A task keeps its receipt: a write with smaller counts may land late."""
     row = {**task_values(of), **values}
     del row["task_id"], row["updated_at"]
     when = None if row["result"] else {"result": None}

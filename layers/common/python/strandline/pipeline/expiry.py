@@ -1,10 +1,10 @@
-"""Expiry of memories: what is over is not shown at once, and removed by the sweep.
+"""Expiry of memories: an expired memory is hidden at once, and removed by the sweep.
 
 in             a memory that was written with a time to live; later its due marker
-out            the marker, at the first time it may be over; later the memory deleted, told of like any deletion
+out            the marker, at the first time it may expire; later the memory deleted, with an event like any deletion
 commit point   CAS PUT of the gravestone, over nothing but an expired memory
 on duplicate   a memory that is gone, or has been written since, is left alone
-on crash       the marker of the write, or the merge that comes again, makes sure of this one
+on crash       the marker of the write, or the repeated merge, puts this one
 
 The marker is lazy: writes that renew a memory leave it where it is, the sweep then finds the memory alive and moves it.
 """

@@ -46,7 +46,7 @@ class Step:
 
     @property
     def ended(self) -> Sequence[Line]:
-        """The sourced lines that hold no more since it, in their order."""
+        """The lines with a source that ceased to hold with it, in their order."""
         before = self.before.living if self.before else None
         held = {line for line in before.lines if line.closing is None} if before else set()
         now = self.revision.living.lines if self.revision.living else []

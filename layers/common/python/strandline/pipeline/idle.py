@@ -105,7 +105,7 @@ def look_at_request(services: Services, due: Due, now: datetime) -> str | None:
     through = wanted_through(services, due.session, due.task_id)
     request = CommitRequested(session=due.session, task_id=due.task_id, through=through)
     if head is not None and archived_by(head, due.task_id):
-        services.due.remove(due)  # its task does not say so yet; the archive's own marker sees to that
+        services.due.remove(due)  # its task does not say so yet; the archive's own marker will correct it
         return None
     if head is None or not (through or decide(head, now, services.rules.triggers)):
         skip(services, request, NOT_DUE)

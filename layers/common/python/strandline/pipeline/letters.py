@@ -54,7 +54,7 @@ class Seen:
 
 
 def take_turn(services: Services, token: str) -> bool:
-    """Waits a few seconds for whoever looks; answers whether it is our turn. Raises Ambiguous."""
+    """Waits a few seconds for another worker that looks; answers whether it is our turn. Raises Ambiguous."""
     for _ in range(TRIES):
         if services.leases.take(_ALL, "letters", token):
             return True

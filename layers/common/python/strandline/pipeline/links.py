@@ -1,4 +1,4 @@
-"""The other ends of a memory's links: when it is deleted they lead to its replacement, or are no more; when it comes
+"""The other ends of a memory's links: when it is deleted they lead to its replacement, or are removed; when it comes
 back they stand on both sides again.
 
 A deletion does this itself, right after its gravestone is written; the gravestone keeps the links, and the deletion's
@@ -60,7 +60,7 @@ def part(services: Library, owner: User, path: str, links: Iterable[Link]) -> _C
 
 def join(services: Library, owner: User, path: str) -> _Changed:
     """Sees to it that all links of the memory at `path` stand on the other side too; one to what was deleted leads to
-    its replacement, or is no more. Answers the memories that this changed, by path."""
+    its replacement, or is removed. Answers the memories that this changed, by path."""
     here = _living(services, owner, path)
     changed: _Changed = {}
     for end in sorted({link.path for link in here.links if link.path != path} if here else ()):

@@ -161,7 +161,7 @@ def _tell(services: Library, notice: _Notice, *, changed: bool) -> None:
 
 
 def edit_seen(mark: Due, there: Memory | None) -> Happening | None:
-    """What is to be told of an edit that did not come to its end, by what there is now."""
+    """The event of an edit that was interrupted, by what there is now."""
     if mark.event is None:
         return None
     return _seen(Happening.read(mark.event), there)
@@ -174,7 +174,7 @@ def _seen(happening: Happening, there: Memory | None) -> Happening | None:
         not isinstance(event, MemoryChanged) or event.reason
     ):  # of many memories: planned before they were written
         return happening
-    if there is None:  # never written, or deleted since, which is told of by itself
+    if there is None:  # never written, or deleted since, which has its own event
         return happening if event.deleted else None
     how = "added" if there.is_new else "updated"
     uris = [*event.updated, *event.deleted]
@@ -261,7 +261,7 @@ def delete(
     services: Library, owner: User, path: str, guard: Guard, *, deletion: Deletion = BY_OWNER
 ) -> Memory:
     """Deletes a memory and answers what it was. Its gravestone stays, and the bucket keeps its versions. Links to it
-    lead to its replacement, or are no more. Raises NotFound, also for a replacement that is not there."""
+    lead to its replacement, or are removed. Raises NotFound, also for a replacement that is not there."""
     plain = checked(path)
     if deletion.replacement is not None:
         read(services, owner, deletion.replacement)

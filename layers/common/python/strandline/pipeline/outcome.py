@@ -37,8 +37,8 @@ Request = ExtractRequested | MergeRequested
 
 @dataclass(frozen=True)
 class Told:
-    """What a completed task tells of besides: where its diff is, what a language model has cost, and the task of what
-    is learnt from the archive, if anything is."""
+    """What else the result of a completed task says: where its diff is, what a language model has cost, and the task of
+    the lesson of the archive, if there is one."""
 
     diff_uri: str
     usage: "Usage | None" = None
@@ -68,7 +68,7 @@ def complete(services: Services, request: Request, extracted: dict[str, int], to
 
 
 def tokens(usage: "Usage | None") -> dict[str, Any] | None:
-    """What a task tells of the cost of a language model; None where none was asked."""
+    """What the task says about the cost of a language model; None where none was asked."""
     if usage is None:
         return None
     spent = {"input": usage.input_tokens, "output": usage.output_tokens, "calls": usage.calls}
@@ -113,7 +113,7 @@ def _of_a_rebuild(request: Request) -> Rebuild | None:
 
 
 def report(services: Services, request: Request, failed: Archive, stage: str) -> None:
-    """Writes down that an archive failed, once, and tells of it, unless it was its owner's wish."""
+    """Records once that an archive failed, with an event unless its owner wished it."""
     at = failed.failed_at or failed.at
     row = {"archive": request.archive, "stage": stage, "error": failed.reason or "", "failed_at": at}
     _mark(services, request, "failed.json", row)

@@ -13,7 +13,7 @@ on crash       a marker is put at its new time before it is removed from the old
              ended            → its task and the session list are made to agree with it; marker removed. Done, but its
                                 merge has not come to the task → ExtractRequested again, look again later
              session deleted  → marker removed
-    reindex  → the index entries of the files are made to agree with them, an edit is told of; marker removed
+    reindex  → the index entries of the files are made to agree with them, an edit gets its event; marker removed
     announce → the event is published; marker removed
     bury     session lives    → it was not deleted after all: left alone, marker removed
              deleted          → EraseRequested, now and a day after, when nothing late can land any more and the

@@ -48,7 +48,7 @@ class Erasures:
         return saved
 
     def close(self, erasure: Erasure) -> None:
-        """It is over: the user or account may begin anew. Raises ConditionFailed when it was over already."""
+        """The erasure ends: the user or account may begin anew. Raises ConditionFailed when it had ended already."""
         same = {"task_id": erasure.task_id}
         self._items.delete(_pk(erasure.account_id), _sk(erasure.user_id), when=same)
 

@@ -45,7 +45,7 @@ def hash_key(key: str) -> str:
 
 
 def key_id(key_hash: str) -> str:
-    """The name of a key: the beginning of its hash, of no use to whoever wants to guess the key."""
+    """The name of a key: the beginning of its hash, useless for guessing the key."""
     return key_hash[:KEY_ID_CHARS]
 
 

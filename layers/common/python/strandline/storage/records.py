@@ -253,7 +253,7 @@ def partitions(user: User) -> Mapping[str, str]:
 
 
 def is_receipt(row: Item) -> bool:
-    """Whether it is the task of an erasure: it outlives what it tells of, and expires by itself."""
+    """Whether it is the task of an erasure, which outlives what was erased, and expires by itself."""
     return str(row.get("task_type", "")).endswith("_erasure")
 
 

@@ -50,7 +50,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to do a request, until the lease is over."""
+    """The right to do a request, until the lease expires."""
 
     request: Request
     token: str

@@ -88,7 +88,7 @@ class Revisions:
                 return {key: newest_first(versions) for key, versions in found.items()}
 
     def read(self, key: str, version: Version) -> Revision | None:
-        """One version: one request. None when the bucket has it no more. Raises Unavailable."""
+        """One version: one request. None when the bucket no longer has it. Raises Unavailable."""
         if version.deleted:
             return Revision(version.version_id, stamp(version.at), None)
         try:

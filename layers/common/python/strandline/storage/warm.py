@@ -1,6 +1,6 @@
 """Objects that are written once, remembered by a warm function: the newest read ones, up to so many bytes in all.
 
-Not for long: a scrub may take a secret out of one (`storage/rewriting.py`), and is to be believed when it is over.
+Not for long: a scrub may take a secret out of one (`storage/rewriting.py`), which must be gone when the scrub ends.
 """
 
 from collections import OrderedDict

@@ -152,7 +152,7 @@ class _Calls:
         return call
 
     def asked(self, index: int, tool: _Tool, *, assistant: bool) -> _Call | None:
-        """The call that this answers, which is open no more."""
+        """The call that this answers, which is then no longer open."""
         call = self._next_open(tool.tool_id) if tool.tool_id else None
         if call is None and not assistant:
             call = self._answered_or_by_position(index, tool)

@@ -24,7 +24,7 @@ class Decision:
 class Baseline:
     """Tokens of the caller's last model call, which saw the messages up to `through` in that generation, with that
     fingerprint of its prompt (system text, tools, model). `saved`: tokens by which those messages have been reduced
-    since. With the generation `NEVER` the report counts for nothing; it is kept to be known when it comes again."""
+    since. A report with the generation `NEVER` is not used; it is kept so that a repeat of it is recognised."""
 
     input_tokens: int
     fingerprint: str
