@@ -89,8 +89,7 @@ Condition = IfAbsent | IfMatch
 
 
 class ObjectStore(Protocol):
-    """A versioned bucket. Any call may raise `Ambiguous`; an adapter repeats only what is safe to repeat (reads,
-    unconditional writes)."""
+    """A versioned bucket. Any call may raise `Ambiguous`; an adapter repeats only reads and unconditional writes."""
 
     def get(self, key: str) -> Stored | None:
         """The current object, or None."""
@@ -197,8 +196,7 @@ class Queue(Protocol):
         """Hands the message over. Raises Ambiguous when it may not have arrived."""
 
     def release(self, receipt: str) -> None:
-        """Makes a message that is being handled visible again at once; `receipt` is that of its delivery. Raises
-        Ambiguous when it may stay hidden until its time."""
+        """Makes the message of this delivery visible again. Raises Ambiguous: it may stay hidden until its time."""
 
 
 @dataclass(frozen=True)
@@ -216,8 +214,7 @@ LETTERS_HIDDEN = timedelta(seconds=60)
 
 
 class DeadLetters(Protocol):
-    """A queue of dead letters, FIFO or not. What is taken is hidden from everybody for `LETTERS_HIDDEN`; on a FIFO
-    queue what stands behind it in its group is too."""
+    """A queue of dead letters. A taken one is hidden for `LETTERS_HIDDEN`, on FIFO also what follows in its group."""
 
     def take(self) -> Sequence[Letter]:
         """A few (at most ten) that are not hidden; none: there are no more. Raises Ambiguous: some may be hidden."""

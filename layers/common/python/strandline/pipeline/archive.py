@@ -64,8 +64,7 @@ def list_archives(services: Services, owner: User, session_id: str) -> list[Mapp
 def read(services: Services, owner: User, session_id: str, name: str) -> Mapping[str, Any]:
     """One archive, whatever its status; of its messages as many as one answer holds. Raises NotFound."""
     head = load_head(services, owner, session_id)
-    match = _NAME.fullmatch(name)
-    number = int(match[1]) if match else 0
+    number = _number(name)
     found = services.log.find(head, number) if 1 <= number <= head.commit_count else None
     if found is None:
         raise NotFound(
@@ -94,13 +93,19 @@ def read(services: Services, owner: User, session_id: str, name: str) -> Mapping
 def read_file(services: Services, owner: User, session_id: str, name: str, file: str) -> str:
     """A text of one archive: `abstract.md`, `overview.md`, `memory_diff.json` or `learn_diff.json`. Raises NotFound."""
     head = load_head(services, owner, session_id)
-    match = _NAME.fullmatch(name)
-    body = fetch(services.objects, Life(ref(head)).archive_file(int(match[1]), file)) if match else None
+    number = _number(name)
+    body = fetch(services.objects, Life(ref(head)).archive_file(number, file)) if number else None
     if body is None:
         raise NotFound(
             f"there is no {file} of archive {name!r} in session {session_id!r}", type="file", resource=file
         )
     return body.decode()
+
+
+def _number(name: str) -> int:
+    """The number of an archive by its name; 0 when that names none."""
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else 0
 
 
 def status(head: Head, number: int) -> str:
