@@ -2,67 +2,33 @@
 
 import json
 from itertools import permutations
-from typing import Any
 
 import pytest
 
-from strandline.domain.contracts import ExtractRequested, SessionRef, SummariseRequested
+from strandline.domain.contracts import ExtractRequested, SummariseRequested
 from strandline.domain.errors import ExtractionFailed
-from strandline.domain.extraction import Usage
-from strandline.domain.message import MessageIn
-from strandline.domain.working_memory.document import Document, parse
 from strandline.domain.working_memory.update import Summary, Update
-from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.commit import Committed
 from strandline.pipeline.context import run_context
 from strandline.pipeline.services import Rules
-from strandline.pipeline.working_memory import ask_ahead, run_summarise
+from strandline.pipeline.working_memory import run_summarise
 from strandline.storage.layout import Life
-from strandline.storage.log import ref
 from tests.pipeline.faults import FAULTS, run
 from tests.pipeline.models import Notes
+from tests.pipeline.summarising import (
+    LONG,
+    SPENT,
+    committed,
+    facts,
+    live,
+    notes,
+    three_archives,
+    through,
+    version,
+    whose,
+)
 from tests.pipeline.trips import Killed
 from tests.pipeline.world import ALICE, HEAL_SECONDS, World
-
-LONG = "word " * 600  # 600 tokens in this world, 750 by the estimate of a range
-SPENT = Usage(models=("test:m",), calls=1, input_tokens=100, output_tokens=20)
-
-
-def notes(world: World, **behaviour: Any) -> Notes:
-    made = Notes(**behaviour)
-    world.summariser = made
-    return made
-
-
-def committed(world: World, *texts: str, ids: str) -> ExtractRequested:
-    """An archive of these messages that nobody has extracted: its request, taken out of the queue."""
-    world.append("s", *texts, ids=ids)
-    assert isinstance(world.commit("s"), Committed)
-    (delivery,) = world.extract_queue.receive(1)
-    world.extract_queue.done(delivery)
-    assert isinstance(delivery.message, ExtractRequested)
-    return delivery.message
-
-
-def three_archives(world: World) -> list[ExtractRequested]:
-    return [committed(world, f"one of {n}", f"two of {n}", ids=f"m{n}-") for n in (1, 2, 3)]
-
-
-def whose(world: World) -> SessionRef:
-    return ref(world.head("s"))
-
-
-def version(world: World, number: int) -> Document:
-    return parse(world.body(Life(whose(world)).archive_file(number, "overview.md")).decode())
-
-
-def facts(world: World, number: int) -> list[str]:
-    return [fact.split(":")[0] for fact in version(world, number).of("facts")]
-
-
-def through(world: World) -> list[int]:
-    """Up to where there are versions that were made ahead."""
-    return [int(key[-15:-3]) for key in world.stored("/working/")]
 
 
 def test_each_version_is_made_of_the_one_before_and_what_came_since(world: World) -> None:
@@ -223,100 +189,6 @@ def test_an_answer_that_does_not_fit_is_asked_for_in_halves(world: World) -> Non
     names(world, committed(world, *"abcdefgh", ids="m"))
     assert reader.asked == [(0, 1, 8), (0, 1, 4), (4, 5, 8)]
     assert version(world, 1).of("facts")[-1] == "8: h"
-
-
-# ---- ahead of time
-
-
-def live(world: World, count: int = 20) -> None:
-    world.append("s", *[f"{n} {LONG}" for n in range(1, count + 1)], ids="m")
-
-
-def test_a_version_made_ahead_is_used_by_the_archive(world: World) -> None:
-    reader = notes(world)
-    live(world)
-    assert ask_ahead(world.services(), whose(world), 12)
-    world.settle()
-    assert reader.asked == [(0, 1, 12)]
-    assert through(world) == [12]
-    world.commit("s")
-    world.settle()
-    assert reader.asked[1:] == [(12, 13, 20)]
-    assert facts(world, 1) == [str(n) for n in range(1, 21)]
-
-
-def test_one_that_ends_where_the_archive_does_is_the_archives(world: World) -> None:
-    reader = notes(world)
-    live(world)
-    run_summarise(world.services(), SummariseRequested(session=whose(world), through=20))
-    world.commit("s")
-    world.settle()
-    assert reader.asked == [(0, 1, 20)]
-    (ahead,) = world.bodies("/working/").values()
-    assert world.body(Life(whose(world)).archive_file(1, "overview.md")) == ahead
-
-
-def test_asked_for_by_two_it_is_made_once(world: World) -> None:
-    reader = notes(world)
-    live(world)
-    assert ask_ahead(world.services(), whose(world), 10)
-    assert not ask_ahead(world.services(), whose(world), 12)
-    world.settle()
-    assert reader.asked == [(0, 1, 10)]
-    assert ask_ahead(world.services(), whose(world), 19)
-    world.settle()
-    assert reader.asked == [(0, 1, 10), (10, 11, 19)]
-
-
-def test_a_request_that_comes_again_is_not_paid_again(world: World) -> None:
-    reader = notes(world)
-    world.append("s", "a", "b", ids="m")
-    for _ in range(2):
-        assert run_summarise(world.services(), SummariseRequested(session=whose(world), through=2)) == 2
-    assert reader.asked == [(0, 1, 2)]
-
-
-def test_the_archives_before_it_come_first(world: World) -> None:
-    reader = notes(world)
-    committed(world, "a", ids="n")
-    live(world)
-    assert run_summarise(world.services(), SummariseRequested(session=whose(world), through=15)) == 15
-    assert reader.asked == [(0, 1, 1), (1, 2, 15)]
-    assert len(world.bodies("overview.md")) == 1
-
-
-@pytest.mark.parametrize("seq", [1, 30])
-def test_what_is_archived_meanwhile_or_not_there_is_left_alone(world: World, seq: int) -> None:
-    reader = notes(world)
-    committed(world, "a", ids="n")
-    live(world)
-    assert run_summarise(world.services(), SummariseRequested(session=whose(world), through=seq)) is None
-    assert reader.asked == []
-
-
-def test_it_never_ends_on_an_open_call(world: World) -> None:
-    reader = notes(world)
-    open_call = {"type": "tool", "tool_id": "t", "tool_name": "bash", "tool_status": "pending"}
-    sent = [
-        MessageIn(role="user", content="go", id="a"),
-        MessageIn.model_validate({"role": "assistant", "id": "b", "parts": [open_call]}),
-        MessageIn(role="user", content="well?", id="c"),
-    ]
-    run_append(world.services(), AppendRequest(ALICE, "s", sent))
-    assert run_summarise(world.services(), SummariseRequested(session=whose(world), through=3)) == 1
-    assert reader.asked == [(0, 1, 1)]
-    assert through(world) == [1]
-
-
-def test_a_worker_that_died_is_followed_by_another(world: World) -> None:
-    live(world)
-    assert ask_ahead(world.services(), whose(world), 10)
-    world.extract_queue.done(world.extract_queue.receive(1)[0])  # and is never heard of again
-    assert not ask_ahead(world.services(), whose(world), 12)
-    world.clock.advance(601)
-    assert ask_ahead(world.services(), whose(world), 12)
-    world.settle()
-    assert through(world) == [12]
 
 
 # ---- not wanted, gone, paid
