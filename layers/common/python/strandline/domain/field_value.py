@@ -9,6 +9,11 @@ from urllib.parse import quote
 ValueMerge = Literal["replace", "sum", "immutable"]
 
 
+def as_word(session_id: str) -> str:
+    """A session's id as places name it: without a space or a slash."""
+    return quote(session_id, safe="")
+
+
 @dataclass(frozen=True)
 class FieldValue:
     """A value, how it merges with others, and where it was said: the conversation's time, and session, archive and
@@ -25,9 +30,14 @@ class FieldValue:
         """Whether it is none of the memory's own, but how the others are laid out and found."""
         return self.field.startswith("_")
 
+    @property
+    def session(self) -> str:
+        """The session it was said in, as one word."""
+        return self.place.partition("/")[0]
+
     def is_of(self, session_id: str) -> bool:
         """Whether it was said in that session."""
-        return self.place.partition("/")[0] == quote(session_id, safe="")
+        return self.session == as_word(session_id)
 
     @property
     def rank(self) -> tuple[str, str, str]:

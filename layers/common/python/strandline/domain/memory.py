@@ -28,7 +28,8 @@ class Memory:
     in, `edits` counts the writes by its owner: together they are its version. One that was begun anew after a deletion
     goes on counting; `follows` is the version of the gravestone then. With `ttl_seconds` it expires that long after
     each write; `topic` is what an agent's own topic says of itself. `values` are of the fields without lines, `patches`
-    what extractions have asked to be changed in its lines since its owner last wrote it.
+    what extractions have asked to be changed in its lines since its owner last wrote it. `undone` are those of
+    `applied` whose numbers are in none of its sums (any more).
 
     With `deleted_at` it is the gravestone of a deleted memory, empty but for what it has absorbed: nothing of that
     comes back when it is delivered again, while anything else may begin the memory anew. It keeps its links, and what
@@ -53,6 +54,7 @@ class Memory:
     patches: tuple[Patch, ...] = ()
     links: tuple[Link, ...] = ()
     replaced_by: str | None = None
+    undone: tuple[str, ...] = ()
 
     @property
     def flags(self) -> list[str]:
@@ -101,6 +103,7 @@ def bury(memory: Memory, now: str, replaced_by: str | None = None) -> Memory:
         topic=None,
         values=(),
         patches=(),
+        undone=(),
         replaced_by=replaced_by,
         deleted_at=now,
         follows=0,
@@ -111,7 +114,9 @@ def after(grave: Memory | None, begun: Memory) -> Memory:
     """A memory that is begun where a gravestone (or nothing) is: it knows what the deleted one had absorbed."""
     if grave is None:
         return begun
-    return replace(begun, applied=grave.applied, edits=grave.edits, follows=grave.version)
+    return replace(
+        begun, applied=grave.applied, undone=grave.applied, edits=grave.edits, follows=grave.version
+    )
 
 
 def revived(memory: Memory | None, now: str) -> Memory | None:
@@ -119,7 +124,9 @@ def revived(memory: Memory | None, now: str) -> Memory | None:
     if memory is None or memory.expires_at is None or memory.expires_at > now:
         return memory  # a gravestone has no expiry
     empty = f"# {memory.title}\n"
-    return replace(memory, body=empty, expires_at=None, values=(), patches=(), links=())
+    return replace(
+        memory, body=empty, expires_at=None, values=(), patches=(), links=(), undone=memory.applied
+    )
 
 
 def extraction_id(incarnation: str, archive: int) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from strandline.domain.expiry import ends, expired
-from strandline.domain.field_value import FieldValue, joined
+from strandline.domain.field_value import FieldValue, joined, minus
 from strandline.domain.line import Line
 from strandline.domain.memory import Memory, after, bury, living, read_lines
 from strandline.domain.merging import Addition, made_of, without
@@ -36,13 +36,15 @@ def restored(current: Memory | None, target: Memory | None, now: str) -> Memory 
         target,
         path=base.path,
         applied=base.applied,
+        undone=tuple(sorted({*target.undone, *set(base.applied).difference(target.applied)})),
         edits=base.edits,
         follows=base.follows,
         updated_at=base.updated_at,
         created_at=target.created_at,
         expires_at=_lasting(target, now),
     )
-    if there and replace(wanted, created_at=there.created_at, expires_at=there.expires_at) == there:
+    same = {name: getattr(there, name) for name in ("created_at", "expires_at", "undone")} if there else {}
+    if replace(wanted, **same) == there:
         return current
     return replace(wanted, edits=base.edits + 1, updated_at=max(base.updated_at, now))
 
@@ -69,20 +71,37 @@ def undone(
     if current is None:
         return replace(bury(_unborn(additions[0], now), now), applied=tuple(sorted(ids)))
     known = tuple(sorted({*current.applied, *ids}))
+    undone = tuple(sorted({*current.undone, *map(_id, filter(_counts, additions))})) if there else ()
     if rest is there:
-        return current if known == current.applied else replace(current, applied=known)
+        same = (known, undone) == (current.applied, current.undone)
+        return current if same else replace(current, applied=known, undone=undone)
     if rest is None:
         return replace(bury(current, now), applied=known)
     edits = current.edits + 1
-    return replace(rest, applied=known, edits=edits, updated_at=max(current.updated_at, now))
+    return replace(rest, applied=known, undone=undone, edits=edits, updated_at=max(current.updated_at, now))
+
+
+def _id(addition: Addition) -> str:
+    return addition.extraction
+
+
+def _counts(addition: Addition) -> bool:
+    return any(value.merge == "sum" for value in addition.values)
 
 
 def _without(memory: Memory, additions: Iterable[Addition]) -> Memory | None:
     rest: Memory | None = memory
-    for addition in additions:
+    for addition in (_in(memory, each) for each in additions):
         if rest and addition.extraction in memory.applied and _says(rest, addition):
             rest = without(rest, addition)
     return rest
+
+
+def _in(memory: Memory, addition: Addition) -> Addition:
+    """What of it may be in the memory: numbers that were taken off once are not taken off again."""
+    if addition.extraction not in memory.undone:
+        return addition
+    return replace(addition, values=tuple(value for value in addition.values if value.merge != "sum"))
 
 
 def _filled(rest: Memory | None, there: Memory, others: Sequence[Addition]) -> Memory | None:
@@ -132,36 +151,58 @@ def bereft(current: Memory | None, said: Callable[[Line], bool], now: str) -> Me
     if there is None:
         return current
     rest = [line for line in there.lines if not said(line)]
-    return current if len(rest) == len(there.lines) else _rewritten(there, rest, now)
+    return current if len(rest) == len(there.lines) else _told(made_of(there, rest), there, now)
 
 
-def forgotten(current: Memory | None, session_id: str, now: str) -> Memory | None:
-    """The file without what says of itself that it comes from that session; numbers that were added up stay. The same
-    where there is nothing of it."""
+@dataclass(frozen=True)
+class Forgetting:
+    """What of a file is a deleted session's: what names the session; what its lessons `counted` in it, as their
+    trajectories tell. `others` have said of it what holds again."""
+
+    session_id: str
+    counted: Sequence[Addition] = ()
+    others: Sequence[Addition] = ()
+
+
+def forgotten(current: Memory | None, of: Forgetting, now: str) -> Memory | None:
+    """The file without what is the session's; other numbers that were added up stay. The same where there is nothing of
+    it."""
     there = living(current)
     if there is None:
         return current
+    counted = [_in(there, each) for each in of.counted if each.extraction in there.applied]
     less = replace(
         there,
-        patches=tuple(patch for patch in there.patches if patch.source.session_id != session_id),
-        values=tuple(value for value in there.values if _stays(value, session_id)),
+        patches=tuple(patch for patch in there.patches if patch.source.session_id != of.session_id),
+        values=_uncounted((value for value in there.values if _stays(value, of.session_id)), counted),
+        links=tuple(sorted(set(there.links).difference(*(each.links for each in counted)))),
+        undone=tuple(sorted({*there.undone, *map(_id, counted)})),
     )
     ended = set(there.patches) - set(less.patches)
-    rest = reopened((line for line in there.lines if line.source.session_id != session_id), ended)
+    rest = reopened((line for line in there.lines if line.source.session_id != of.session_id), ended)
     if not rest and all(value.is_hidden for value in less.values):
         less = replace(less, values=())
-    return current if less == there and len(rest) == len(there.lines) else _rewritten(less, rest, now)
+    if less == there and len(rest) == len(there.lines):
+        return current
+    return _told(_filled(made_of(less, rest), there, of.others), there, now)
+
+
+def _uncounted(values: Iterable[FieldValue], counted: Iterable[Addition]) -> tuple[FieldValue, ...]:
+    less = tuple(values)
+    for addition in counted:
+        less = minus(less, addition.values)
+    return less
 
 
 def _stays(value: FieldValue, session_id: str) -> bool:
     return value.merge == "sum" or value.is_hidden or not value.is_of(session_id)
 
 
-def _rewritten(memory: Memory, lines: Iterable[Line], now: str) -> Memory:
-    rest = made_of(memory, lines)
+def _told(rest: Memory | None, there: Memory, now: str) -> Memory:
+    """What is left of a memory, as a version of its own; its gravestone where that is nothing."""
     if rest is None:
-        return bury(memory, now)
-    return replace(rest, edits=memory.edits + 1, updated_at=max(memory.updated_at, now))
+        return bury(there, now)
+    return replace(rest, edits=there.edits + 1, updated_at=max(there.updated_at, now))
 
 
 def moved(additions: Iterable[Addition]) -> Callable[[Line], bool]:

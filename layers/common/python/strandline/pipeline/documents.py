@@ -30,8 +30,9 @@ T = TypeVar("T")
 
 
 def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
-    """One document for each line, with or without a source, one for the values of its fields and one for what a topic
-    says of itself; none for a memory that is gone."""
+    """One document for each line, with or without a source, one for the values of its fields, which names the sessions
+    they come from (as percent-encoded words), and one for what a topic says of itself; none for a memory that is
+    gone."""
     if memory is None:
         return
     shared: dict[str, Scalar] = {
@@ -63,7 +64,8 @@ def _unsourced(
     path: str, memory: Memory, texts: Iterable[str], shared: Mapping[str, Scalar]
 ) -> Iterator[Document]:
     if values := told(memory.type, memory.values):
-        yield Document(f"{path}#values", path, values, shared, memory.title)
+        said_in = " ".join(sorted({value.session for value in memory.values}))
+        yield Document(f"{path}#values", path, values, {**shared, "said_in": said_in}, memory.title)
     if topic := memory.topic:
         yield Document(f"{path}#about", path, topic.summary, shared, memory.title, topic.description)
     for n, text in enumerate(text for text in texts if text.strip() and not text.startswith("# ")):

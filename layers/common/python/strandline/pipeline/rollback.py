@@ -21,9 +21,12 @@ from itertools import islice
 from strandline.domain.address import archive_id
 from strandline.domain.errors import NotFound
 from strandline.domain.expiry import alive
+from strandline.domain.field_value import as_word
+from strandline.domain.learning.counted import counted
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.merging import Addition
 from strandline.domain.rollback import (
+    Forgetting,
     Kept,
     bereft,
     conflicts,
@@ -144,10 +147,11 @@ def rollback_since(
 def rollback_session(
     services: Library, owner: User, session_id: str, *, after: str, dry_run: bool
 ) -> RolledBack:
-    """What a session said is taken out of the memories; `after` is the `next` of the page before. What the archives of
-    one that is there said, of at most `ARCHIVES_AT_ONCE`, wherever it was moved since; what somebody has changed since
-    is listed and stays. Of a deleted one, whose archives are no more, what says of itself that it comes from there, in
-    at most `MEMORIES_AT_ONCE`. Raises NotFound when there is nothing of either."""
+    """What a session said is taken out of the memories; `after` is the `next` of the page before. What the archives
+    of one that is there said, of at most `ARCHIVES_AT_ONCE`, wherever it was moved since; what somebody has changed
+    since is listed and stays. Of a deleted one, whose archives are no more, what says of itself that it comes from
+    there, and what its trajectories say that its lessons counted, in at most `MEMORIES_AT_ONCE`. Raises NotFound when
+    there is nothing of either."""
     try:
         head = load_head(services, owner, session_id)
     except NotFound:
@@ -159,22 +163,61 @@ def rollback_session(
 def _rollback_deleted(
     services: Library, owner: User, session_id: str, *, after: str, dry_run: bool
 ) -> RolledBack:
-    paths = [path for path in _cited_in(services, owner, session_id) if path > after]
+    cited = _cited_in(services, owner, session_id)
+    lessons = _lessons(services, owner, session_id, cited)
+    paths = [path for path in sorted({*cited, *lessons}) if path > after]
     if not paths and not after:
         raise no_session(session_id)
     some = paths[:MEMORIES_AT_ONCE]
-    rework = partial(forgotten, session_id=session_id, now=stamp(services.clock.now()))
+    anew = Cited(services, owner)
+    reworks: dict[str, Rework] = {}
+    for path in some:
+        of = Forgetting(
+            session_id, lessons.get(path, ()), _others_said(services, owner, anew, path, session_id)
+        )
+        reworks[path] = partial(forgotten, of=of, now=stamp(services.clock.now()))
     why = f"session {session_id}, which was deleted"
-    changed = _done(services, owner, dict.fromkeys(some, rework), why, dry_run=dry_run)
+    changed = _done(services, owner, reworks, why, dry_run=dry_run)
     return RolledBack(changed, (), some[-1] if len(paths) > len(some) else None)
 
 
 def _cited_in(services: Library, owner: User, session_id: str) -> list[str]:
-    """The memories with a line that cites the session."""
+    """The memories with a line or a value that cites the session."""
     found = services.indexes.read_warm(owner.index("memories"))
     views = found.value.index.views if found else ()
-    documents = (view.document(number) for view in views for number in view.numbers())
-    return sorted({each.group for each in documents if each.attributes.get("session_id") == session_id})
+    told = (view.document(number) for view in views for number in view.numbers())
+    word = as_word(session_id)
+    return sorted(
+        {
+            each.group
+            for each in told
+            if each.attributes.get("session_id") == session_id
+            or word in str(each.attributes.get("said_in", "")).split(" ")
+        }
+    )
+
+
+def _lessons(
+    services: Library, owner: User, session_id: str, cited: Sequence[str]
+) -> Mapping[str, Sequence[Addition]]:
+    """What the session's lessons have counted, by path, from its trajectories. They come behind all that they have
+    counted in by their paths, so they are there until the last of it is taken back."""
+    found: dict[str, list[Addition]] = {}
+    for path in cited:
+        run = read_file(services, owner, path) if path.startswith("trajectories/") else None
+        if run is not None and any(value.is_of(session_id) for value in run.values):
+            for addition in counted(run):
+                found.setdefault(addition.path, []).append(addition)
+    return found
+
+
+def _others_said(
+    services: Library, owner: User, anew: Cited, path: str, session_id: str
+) -> Sequence[Addition]:
+    """What others said of the memory, where values of the session have kept it out."""
+    there = read_file(services, owner, path)
+    keeps = there and any(value.merge != "sum" and value.is_of(session_id) for value in there.values)
+    return anew.others(there, path, ()) if there and keeps else ()
 
 
 def _rollback_archives(

@@ -30,7 +30,7 @@ MAX_DESCRIPTION_CHARS = 1_000
 MAX_SUMMARY_CHARS = 500
 FIELDS = frozenset(
     "id type title path peer version created_at updated_at expires_at ttl_seconds deleted_at flags sources applied"
-    " edits follows replaced_by".split()
+    " undone edits follows replaced_by".split()
 ) | frozenset(front_matter.NAMES)
 TOPIC_FIELDS = FIELDS | {"name", "description", "summary"}
 
@@ -65,6 +65,7 @@ def render(memory: Memory) -> str:
         **front_matter.shown(memory),
         "sources": sources(memory.lines),
         "applied": list(memory.applied),
+        "undone": list(memory.undone) or None,
         "edits": memory.edits or None,
         "follows": memory.follows or None,
     }
@@ -111,7 +112,6 @@ def _spans(lines: list[Line]) -> str:
 def parse(text: str) -> Memory:
     """The memory in a file. Fields that are missing or odd are filled with what can be said for certain."""
     front, body = _split(text)
-    applied = front.get("applied")
     return Memory(
         path=_text(front, "path") or "",
         type=_text(front, "type") or "note",
@@ -120,7 +120,8 @@ def parse(text: str) -> Memory:
         body=body,
         created_at=_time(front, "created_at") or _EPOCH,
         updated_at=_time(front, "updated_at") or _EPOCH,
-        applied=tuple(a for a in applied if isinstance(a, str)) if isinstance(applied, list) else (),
+        applied=_texts(front, "applied"),
+        undone=_texts(front, "undone"),
         edits=_number(front, "edits"),
         expires_at=_time(front, "expires_at"),
         deleted_at=_time(front, "deleted_at"),
@@ -132,6 +133,11 @@ def parse(text: str) -> Memory:
         patches=front_matter.patches(front),
         links=front_matter.links(front),
     )
+
+
+def _texts(front: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    given = front.get(name)
+    return tuple(each for each in given if isinstance(each, str)) if isinstance(given, list) else ()
 
 
 @dataclass(frozen=True)

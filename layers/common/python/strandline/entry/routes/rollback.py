@@ -94,8 +94,9 @@ def since(body: Since) -> Answer:
 def session(session_id: str, body: Everything | None = None) -> Answer:
     """Removes from the memories what came from a session's archives; what other sessions and the owner wrote stays.
     Lines that somebody has edited since are listed as conflicts and stay, too. No redelivery or retry brings the
-    removed lines back. A page takes 20 archives. For a deleted session, every line that names it as its source is
-    removed, even an edited one, since there is nothing to compare it with; such a page takes 100 memories."""
+    removed lines back. A page takes 20 archives. For a deleted session, every line and value that names it as its
+    source is removed, even an edited one, since there is nothing to compare it with, and so is what its lessons have
+    counted, as its trajectories tell; such a page takes 100 memories."""
     whose = itself(router)
     known = library()
     wanted = body or Everything()
