@@ -201,3 +201,66 @@ def test_reading_it_as_a_file_for_a_session_counts_too(taught: Client) -> None:
     result = taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result
     assert result["outcomes"] == {**FIVE, "success": 1}
     assert taught.get("/content/read", uri=CANCEL, session_id="none").refusal == (404, "NOT_FOUND")
+
+
+def finish(client: Client, name: str) -> None:
+    """A run comes to its end, and is learnt from."""
+    said = {"role": "system", "content": "Evaluation.", "metadata": {"evaluation": {"passed": True}}}
+    client.post(f"/sessions/{name}/messages", said)
+    client.post(f"/sessions/{name}/commit", {})
+    client.service.pump()
+
+
+ASKS = {"query": "cancel a reservation: which call?"}
+GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "context": ("/sessions/five/context", ASKS),
+    "block": ("/search/block", {**ASKS, "session_id": "five"}),
+    "find": ("/search/find", {**ASKS, "session_id": "five"}),
+    "search": ("/search/search", {**ASKS, "session_id": "five", "read_content": True}),
+}
+
+
+@pytest.mark.parametrize("how", GIVEN)
+def test_what_a_context_or_a_search_gives_a_session_is_used_by_it(taught: Client, how: str) -> None:  # B-E4
+    taught.append("five", "Cancel R9.", metadata={"case": {"name": "r9"}})
+    path, body = GIVEN[how]
+    for _ in range(2):
+        given = taught.post(path, body).result
+        assert CANCEL in [each["uri"] for each in given["memories"]]
+    finish(taught, "five")
+    result = taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result
+    assert (result["outcomes"], result["total"]) == ({**FIVE, "success": 1}, 1)
+    used = taught.get(f"{ROOT}/trajectories", experience_uri=CANCEL).result["trajectories"]
+    assert {each["relation"]: each["task"] for each in used}["used"] == "Cancel R9."
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/search/find", ASKS),
+        ("/search/block", ASKS),
+        ("/search/find", {**ASKS, "session_id": "five", "as_of": "2026-01-01T00:00:00Z"}),
+        ("/search/block", {**ASKS, "session_id": "five", "as_of": "2026-01-01T00:00:00Z"}),
+        ("/sessions/five/context", {**ASKS, "as_of": "2026-01-01T00:00:00Z"}),
+        ("/sessions/five/context", {**ASKS, "memory": None}),
+        ("/sessions/five/context", {"query": "zebra"}),
+        ("/search/find", {**ASKS, "session_id": "none"}),
+        (f"{ROOT}/search", {**ASKS, "session_id": "five"}),
+    ],
+)
+def test_what_gives_no_session_a_text_is_no_use(taught: Client, path: str, body: dict[str, Any]) -> None:
+    taught.append("five", "Cancel R9.", metadata={"case": {"name": "r9"}})
+    taught.service.world.clock.advance(60)
+    assert taught.post(path, body).status == 200
+    finish(taught, "five")
+    assert taught.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result["outcomes"] == FIVE
+    assert taught.get("/sessions/none").status == 404
+
+
+def test_another_user_s_session_of_that_name_has_used_nothing(service: Service, taught: Client) -> None:
+    bob = service.client("bob")
+    bob.append("five", "Hello.")
+    stored = service.world.stored("/bob/")
+    taught.post("/search/block", {**ASKS, "session_id": "five"})
+    assert taught.get("/sessions/five").status == 404
+    assert service.world.stored("/bob/") == stored

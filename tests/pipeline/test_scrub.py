@@ -68,7 +68,7 @@ def leak(world: World, canary: Canary) -> None:
     memory.write(services, ALICE, "topics/mine.md", f"# Mine\n\nIt was {text}, too.\n", anything)
     memory.write(services, ALICE, "topics/other.md", "# Other\n\nBoats are green.\n", anything)
     whose = ref(world.head("s"))
-    state = ContextState(whose.incarnation, last_error=text)
+    state = ContextState(whose.incarnation, last_error=text, handed_out={f"experiences/{text}.md": (1,)})
     services.contexts.update(Life(whose).context, lambda _: Change(state, None))
     begun = rebuild.begin(services, ALICE, rebuild.Wanted())
     rebuild.go_on(services, ALICE, begun.identity)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strandline.domain.compaction.state import Baseline, Compaction, ContextState, Decision, Pin
+from strandline.domain.compaction.state import Baseline, Compaction, ContextState, Decision, Pin, handed_out
 from strandline.storage.context import ContextCodec
 from strandline.storage.document import Stamp
 
@@ -28,6 +28,7 @@ STATE = st.builds(
     last_error=st.none() | TEXT,
     retry_at=st.none() | TEXT,
     pin=st.none() | st.builds(Pin, SEQ, SEQ, SEQ, SEQ, SEQ),
+    handed_out=st.dictionaries(TEXT, st.lists(SEQ).map(tuple)),
 )
 
 
@@ -42,6 +43,16 @@ def test_the_same_decisions_are_the_same_bytes_whatever_their_order() -> None:
     one = ContextState("i", decisions=dict([first, second]))
     other = ContextState("i", decisions=dict([second, first]))
     assert ContextCodec().encode(one, Stamp()) == ContextCodec().encode(other, Stamp())
+
+
+def test_the_newest_times_at_which_experiences_were_handed_out_are_kept() -> None:
+    state = ContextState("i")
+    for seq in range(1, 201):
+        state = handed_out(state, ["experiences/a.md", "experiences/b.md"], seq)
+    newest = tuple(range(73, 201))  # 128 of each
+    assert state.handed_out == {"experiences/a.md": newest, "experiences/b.md": newest}
+    assert handed_out(state, ["experiences/a.md"], 200) is state
+    assert handed_out(state, [], 201) is state
 
 
 @pytest.mark.parametrize("spoil", [{"schema": 2}, {"decisions": [[1]]}, {"baseline": [1]}])

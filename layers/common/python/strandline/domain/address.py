@@ -98,6 +98,11 @@ def memory_uri(user_id: str, path: str) -> str:
     return uri_of(("user", user_id, "memories", path))
 
 
+def is_experience(path: str) -> bool:
+    """Whether a memory path is that of what was learnt of a kind of task."""
+    return path.startswith("experiences/")
+
+
 def session_uri(user_id: str, session_id: str) -> str:
     return uri_of(("user", user_id, "sessions", session_id))
 

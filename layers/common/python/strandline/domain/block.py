@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from strandline.domain.address import is_experience
 from strandline.domain.escaping import escaped, escaped_name
 from strandline.domain.topic import TYPES
 
@@ -82,6 +83,11 @@ class Block:
     tokens: int
     taken: Sequence[Taken]
     left_out: int
+
+    @property
+    def experiences(self) -> list[str]:
+        """Those of which there is anything in it, by path."""
+        return [each.best.path for each in self.taken if is_experience(each.best.path)]
 
 
 @dataclass(frozen=True)

@@ -76,9 +76,12 @@ def _clean_head(head: Head | None, *, cleaner: Cleaner, outputs: Outputs) -> Cha
 
 
 def _clean_context(state: ContextState | None, *, cleaner: Cleaner) -> Change[ContextState, None]:
-    error = state.last_error if state else None
-    clean = error and cleaner.text(error)
-    return Change(replace(state, last_error=clean) if state and clean != error else None, None)
+    if state is None:
+        return Change(None, None)
+    error = state.last_error and cleaner.text(state.last_error)
+    named = {path: seqs for path, seqs in state.handed_out.items() if cleaner.text(path) == path}
+    clean = replace(state, last_error=error, handed_out=named)
+    return Change(None if clean == state else clean, None)
 
 
 def _clean_shadow(memory: Memory | None, *, cleaner: Cleaner) -> Change[Memory, None]:

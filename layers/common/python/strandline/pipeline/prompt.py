@@ -25,7 +25,7 @@ from strandline.domain.compaction.left_out import left_out
 from strandline.domain.compaction.limits import Limits, resolve
 from strandline.domain.compaction.room import thresholds
 from strandline.domain.compaction.sizes import overhead
-from strandline.domain.compaction.state import ContextState, Pin
+from strandline.domain.compaction.state import ContextState, Pin, handed_out
 from strandline.domain.errors import Aborted, StrandlineError
 from strandline.domain.session import Head
 from strandline.domain.transcribing import text_of
@@ -220,7 +220,8 @@ class _Call:
         base = replace(self._current(current), pin=given.pin)
         seen = self._assembled(given, base)
         blocked = self._blocked(base, seen)
-        after = base if blocked else seen.state  # what is not sent is not decided
+        given_out = handed_out(seen.state, given.beside.memories.experiences, self._head.last_seq)
+        after = base if blocked else given_out  # what is not sent is not decided
         waits = breaker.under_way(base, self._head, now, heal) or breaker.is_open(base, now)
         started = sought is not None and not waits
         if sought is not None and started:

@@ -1,4 +1,4 @@
-"""usage: a session says which memories it made use of; they are counted.
+"""usage: a session says which memories it made use of; they are counted. Which experiences it was given is noted.
 
 in             a session, memory paths, perhaps a skill
 out            which of them are memories, and how often each was used
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from strandline.domain import usage
-from strandline.domain.address import visible
+from strandline.domain.address import is_experience, visible
+from strandline.domain.compaction.state import ContextState, handed_out
 from strandline.domain.errors import InvalidArgument, NotFound
 from strandline.domain.session import Head
 from strandline.domain.times import stamp
@@ -73,6 +74,26 @@ def _record(services: Library, owner: User, head: Head, said: Reported) -> Total
     report = partial(_reported, said=said, taken=taken)
     used = services.session_usage.update(Life(ref(head)).usage, report)
     return services.totals.update(owner.usage, partial(_taken, life=life, used=used))
+
+
+def note_handed_out(services: Library, owner: User, session_id: str, paths: Sequence[str]) -> None:
+    """Notes for a session that the text of these memories is about to be given to it, where experiences are among them:
+    beside the decisions of its context, once for where it stands. Nothing of a session that is not there. Raises
+    Aborted, Unavailable: repeating is safe."""
+    experiences = [path for path in paths if is_experience(path)]
+    found = services.heads.read_warm(owner.head(session_id)) if experiences else None
+    if found is None or found.value.buried_at:
+        return
+    change = partial(_handed_out, head=found.value, paths=experiences)
+    services.contexts.update(Life(ref(found.value)).context, change)
+
+
+def _handed_out(
+    current: ContextState | None, *, head: Head, paths: Sequence[str]
+) -> Change[ContextState, None]:
+    before = current or ContextState(head.incarnation)
+    after = handed_out(before, paths, head.last_seq)
+    return Change(None if after is before else after, None)
 
 
 def _known(services: Library, report: UsageReport) -> list[str]:

@@ -10,7 +10,7 @@ from strandline.storage.document import Stamp
 
 SCHEMA = 1
 _PARTS = {"baseline": Baseline, "compaction": Compaction, "pin": Pin}
-_PLAIN = tuple(f.name for f in fields(ContextState) if f.name not in {"decisions", *_PARTS})
+_PLAIN = tuple(f.name for f in fields(ContextState) if f.name not in {"decisions", "handed_out", *_PARTS})
 
 
 class ContextCodec:
@@ -21,6 +21,8 @@ class ContextCodec:
             (seq, part, decision.by, decision.chars)
             for (seq, part), decision in sorted(value.decisions.items(), key=lambda each: _order(each[0]))
         ]
+        if value.handed_out:
+            row["handed_out"] = dict(sorted(value.handed_out.items()))
         row |= {name: astuple(part) for name in _PARTS if (part := getattr(value, name))}
         return dumps(row)
 
@@ -31,6 +33,7 @@ class ContextCodec:
         state = ContextState(
             **{name: row[name] for name in _PLAIN if name in row},
             decisions={(seq, part): Decision(by, chars) for seq, part, by, chars in row["decisions"]},
+            handed_out={path: tuple(seqs) for path, seqs in row.get("handed_out", {}).items()},
             **{name: part(*row[name]) for name, part in _PARTS.items() if name in row},
         )
         return state, Stamp(row["revision"], tuple((w, r) for w, r in row["writes"]))

@@ -1,7 +1,7 @@
 """What is kept of a session's context beside its head: decisions, so that what was shown once is shown so again; the
 compaction under way; and what the caller's last model call cost. A value; whoever changes it makes a new one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -10,6 +10,8 @@ Place = tuple[int, int | None]
 """Where a tool result stands: seq of its message, number of its part (None: the content of a `tool` message)."""
 
 NEVER = -1
+KEPT_HANDED_OUT = 256
+"""Times at which an experience was handed out, of all experiences: the newest."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class ContextState:
     assistant message was last looked at. `failures`, `last_error` and `retry_at` (closed: None) are the breaker's.
     `pin` is kept from one generation to the next.
     `summarised_through`: up to there a working memory has been asked for ahead of time.
+    `handed_out`: the experiences whose text was given to the session, by path, each with the seqs of its newest message
+    at those times, in order.
     """
 
     incarnation: str
@@ -83,6 +87,20 @@ class ContextState:
     last_error: str | None = None
     retry_at: str | None = None
     pin: Pin | None = None
+    handed_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def handed_out(state: ContextState, paths: Iterable[str], seq: int) -> ContextState:
+    """The state when these experiences are given to the session whose newest message has that seq; the same when that
+    is known."""
+    known = {(at, path) for path, seqs in state.handed_out.items() for at in seqs}
+    fresh = {(seq, path) for path in paths} - known
+    if not fresh:
+        return state
+    kept: dict[str, tuple[int, ...]] = {}
+    for at, path in sorted(known | fresh)[-KEPT_HANDED_OUT:]:
+        kept[path] = (*kept.get(path, ()), at)
+    return replace(state, handed_out=kept)
 
 
 def covered(state: ContextState, through: int) -> ContextState:

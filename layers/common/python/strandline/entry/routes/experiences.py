@@ -115,7 +115,8 @@ def trajectories(
 @router.get(f"{ROOT}/outcomes")
 @answers(Outcomes, *REFUSALS)
 def outcomes(experience_uri: Uri) -> dict[str, Any]:
-    """How the runs ended that had read an experience, and those that it was learnt from. All five, always."""
+    """How the runs ended that had used an experience (its text was given to them, or they said so), and those that it
+    was learnt from. All five, always."""
     whose, known = owner(router), library()
     path = _path(experience_uri, whose.user_id)
     found = experience.outcomes(known, whose, path)

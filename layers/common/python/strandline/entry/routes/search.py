@@ -29,6 +29,7 @@ from strandline.entry.wiring import library
 from strandline.pipeline import block, memory
 from strandline.pipeline.past import read_at
 from strandline.pipeline.search import Query, Scope, search_past
+from strandline.pipeline.usage import note_handed_out
 from strandline.storage.layout import User
 
 router = new_router()
@@ -113,19 +114,23 @@ def find(body: Find) -> dict[str, Any]:
     result = {"memories": rows, "resources": [], "skills": [], "total": len(rows)}
     if body.as_of:
         result["not_kept"] = sum(lost for _, lost in found)
+    elif body.session_id:
+        note_handed_out(known, whose, body.session_id, [hit.document.group for hit in best])
     return ok(result, known.clock)
 
 
 @router.post("/api/v1/search/search")
 @answers(Found, FailedPrecondition, InvalidUri, NotFound, Unimplemented)
 def search(body: Find) -> dict[str, Any]:
-    """The same as find. A session's id adds its live messages to the search; it does not change the query."""
+    """The same as find. A session's id adds its live messages to the search; it does not change the query. The session
+    has used the experiences among the hits: the outcome of its next commit is theirs, too."""
     return find(body)
 
 
 class Wanted(BaseModel):
     """What a prompt is about, and the tokens for memories: in all, and at most for a type (`quotas`). `types` limits
-    which memories may be in it; without it all may."""
+    which memories may be in it; without it all may. `session_id`: the session that the block is for; it has used the
+    experiences in it, so the outcome of its next commit is theirs, too."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -137,6 +142,7 @@ class Wanted(BaseModel):
     )
     explain: bool = False
     as_of: Moment | None = None
+    session_id: Identifier | None = None
 
 
 @router.post("/api/v1/search/block")
@@ -152,6 +158,8 @@ def memory_block(body: Wanted) -> dict[str, Any]:
     as_of = stamp(moment) if moment else None
     wanted = block.Wanted(body.query, body.max_tokens, types, body.quotas, acting_peer(router), as_of)
     made = block.memory_block(known, whose, wanted)
+    if body.session_id and not as_of:
+        note_handed_out(known, whose, body.session_id, made.experiences)
     return ok(shown_block(made, whose, explain=body.explain), known.clock)
 
 
