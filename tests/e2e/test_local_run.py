@@ -208,6 +208,48 @@ def test_killed_at_any_moment_it_loses_nothing(own_run: LocalRun) -> None:
         talker.check()
 
 
+@pytest.mark.slow
+def test_killed_while_it_learns_it_counts_each_lesson_once(own_run: LocalRun) -> None:  # B-E5
+    """One user's lessons come one after the other: it is killed as soon as the first of them is there."""
+    own_run.start()
+    with own_run.client() as client:
+        for number in range(6):
+            judge(client, f"run{number}")
+        assert eventually(lambda: learnt(client), 120)
+    own_run.kill()
+    assert eventually(lambda: own_run.processes() == [], 10)
+    own_run.start()
+    experience = {"experience_uri": "viking://user/ann/memories/experiences/cancel-it.md"}
+    root = "/agent-evolution/experiences"
+    with own_run.client() as client:
+        assert eventually(lambda: len(learnt(client)) == 6, 120), own_run.output()
+        counts = result(client.get(f"{root}/outcomes", params=experience))["learned_from"]
+        assert counts == {"success": 6, "failure": 0, "partial": 0, "unfinished": 0, "unknown": 0}
+        runs = result(client.get(f"{root}/trajectories", params=experience))["trajectories"]
+        assert [run["outcome"] for run in runs] == ["success"] * 6
+        assert len({run["case_uri"] for run in runs}) == 1
+        case = result(client.get("/memories/cases/cancel.md"))["content"]
+        assert "Runs: 6 success, 0 failure" in case
+
+
+def judge(client: httpx.Client, session: str) -> None:
+    """A run that was judged well, committed."""
+    case = {"case": {"name": "Cancel", "task_signature": "Cancel it"}}
+    verdict = {"evaluation": {"passed": True, "score": 1.0}}
+    messages = [
+        {"role": "user", "content": "Cancel my reservation.", "metadata": case},
+        {"role": "system", "content": "Evaluation.", "metadata": verdict},
+    ]
+    result(client.post(f"/sessions/{session}/messages/batch", json={"messages": messages}))
+    result(client.post(f"/sessions/{session}/commit", json={}))
+
+
+def learnt(client: httpx.Client) -> list[Any]:
+    """The lessons that have come to their end."""
+    wanted = {"task_type": "session_learn", "status": "completed"}
+    return list(result(client.get("/tasks", params=wanted)))
+
+
 def kill(run: LocalRun, talkers: list[Talker], seconds: float) -> None:
     """Kills the run so long after each talker has been acknowledged something (or after a minute without)."""
     for talker in talkers:
