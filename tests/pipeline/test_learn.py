@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import permutations
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from strandline.domain.contracts import LearnRequested, MergeRequested
-from strandline.domain.errors import ExtractionFailed
+from strandline.domain.errors import ExtractionFailed, StrandlineError
 from strandline.domain.extraction import Usage
 from strandline.domain.learning.experience import situation
 from strandline.domain.learning.insight import Attempt, Insight, points
@@ -22,6 +23,7 @@ from strandline.pipeline.merge import run_merge
 from strandline.pipeline.rollback import rollback_session
 from strandline.pipeline.services import Rules
 from strandline.pipeline.usage import UsageReport, run_usage
+from strandline.ports import Ambiguous, StoreError
 from strandline.storage.layout import Rebuild
 from tests.pipeline.faults import FAULTS, run
 from tests.pipeline.models import Refusing
@@ -203,6 +205,25 @@ def test_one_fault_anywhere_leaves_the_same_files_and_all_links(kind: str) -> No
         expect_lineage(world)
 
 
+def test_links_stand_on_both_sides_when_the_sweep_comes_between_two_attempts(world: World) -> None:  # B-E5
+    _asked(world)
+    put = world.objects.put
+
+    def down(key: str, body: bytes, **how: Any) -> str:
+        if "/trajectories/" in key:
+            raise Ambiguous("no answer")
+        return put(key, body, **how)
+
+    world.objects.put = down  # type: ignore[method-assign]
+    with pytest.raises(StrandlineError):
+        world.learn_next()
+    world.sweep()  # the case leads to a trajectory that is not there: that end goes
+    world.objects.put = put  # type: ignore[method-assign]
+    world.settle()
+    assert len(paths(world, "trajectories/")) == 1
+    expect_lineage(world)
+
+
 def _requests(world: World, kind: type[Any]) -> list[Any]:
     queue = world.merge_queue if kind is MergeRequested else world.learn_queue
     found = []
@@ -297,7 +318,7 @@ def test_a_lost_request_is_sent_again(world: World) -> None:
 
 
 NOTES: dict[str, Any] = {
-    "pending": learning.ask_again,
+    "pending": lambda services, request: learning.ask_again(services, request, None),
     "running": lambda services, request: learning.running(services, request, 2),
     "failed": lambda services, request: learning.failed(services, request, "it came to nothing"),
     "completed": lambda services, request: learning.completed(services, request, {"archive": 1}),
@@ -363,6 +384,35 @@ def test_a_session_that_is_deleted_teaches_nothing_any_more(world: World) -> Non
     assert paths(world, "experiences/") == []
     assert lessons(world) == []
     assert world.stored("/archives/") == []
+
+
+def test_a_failure_that_a_crash_has_kept_quiet_is_told_of_by_the_sweep_once(world: World) -> None:
+    _asked(world)
+    request = _requests(world, LearnRequested)[0]
+    with suppress(StoreError), patch.object(world.bus, "put", side_effect=StoreError("no answer")):
+        learning.failed(world.services(), request, "no way")
+    for _ in range(3):
+        world.sweep()
+    learning.failed(world.services(), request, "no way, again")
+    assert [e["stage"] for e in world.journal() if e["type"] == "TaskFailed"] == ["learn"]
+    assert [row["error"] for row in lessons(world)] == ["no way"]
+
+
+def test_who_comes_late_does_not_open_a_lesson_that_has_ended(world: World) -> None:
+    _asked(world)
+    (request,) = _requests(world, LearnRequested)
+    services = world.services()
+    learning.failed(services, request, "no way")
+    (failed,) = lessons(world)
+    learning.running(services, request, 2)
+    assert [row["status"] for row in lessons(world)] == ["failed"]
+    world.clock.advance(1)
+    learning.ask_again(services, request, failed["ended_at"])
+    world.settle()
+    learning.ask_again(services, request, failed["ended_at"])
+    learning.failed(services, request, "no way")
+    assert [row["status"] for row in lessons(world)] == ["completed"]
+    assert len([e for e in world.journal() if e["type"] == "TaskFailed"]) == 1
 
 
 # ---- use

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.sim.faults import BREAKABLE, Broken, Exactly, Often, Plan
 from tests.sim.run import play
-from tests.sim.scenarios import FIXED, Scenario, by_chance
+from tests.sim.scenarios import FIXED, STAGE, Scenario, by_chance
 from tests.sim.scheduler import InTurn, Pct, Strategy, Uniform
 from tests.sim.world import World
 
@@ -56,8 +56,12 @@ def _fixed(name: str) -> Case:
 
 
 def matrix(scenario: str) -> Iterator[str]:
-    """Every fault at every call of a fixed scenario, by what is called when nothing goes wrong."""
+    """Every fault at every call of a fixed scenario, by what is called when nothing goes wrong; of one that is of a
+    `STAGE`, at the calls of that."""
+    stage = STAGE.get(scenario, "")
     for call, _ in of(scenario).run().network.calls:
+        if not (call.actor.startswith(stage) or call.store == stage):
+            continue
         yield from (f"{scenario}/{call.number}/{kind}" for kind in call.kinds)
 
 

@@ -34,6 +34,7 @@ _WRITES = frozenset(
 _OTHERS: Mapping[str, Sequence[str]] = {
     "objects.put": (*_WRITE, "contended"),
     "model.extract": ("fails", "killed before", "killed after"),
+    "model.analyse": ("fails", "killed before", "killed after"),
     "clock.sleep": ("killed before",),
     "client.answer": ("lost",),
 }
@@ -123,7 +124,9 @@ class Broken:
 BREAKABLE: Sequence[tuple[str, str]] = (
     ("model.extract", "fails"),
     ("model.extract", "killed after"),
+    ("model.analyse", "fails"),
     ("merge.send", "fails"),
+    ("learn.send", "lost"),
     ("extract.send", "lost"),
     ("bus.put", "fails"),
     ("bus.put", "lost"),
@@ -134,5 +137,6 @@ BREAKABLE: Sequence[tuple[str, str]] = (
     ("objects.erase", "killed after"),
     ("extract.delete", "fails"),
     ("merge.delete", "lost"),
+    ("learn.delete", "fails"),
 )
 """What may stay broken as long as trouble lasts."""

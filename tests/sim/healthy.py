@@ -108,7 +108,7 @@ class Healthy:
 
     @property
     def queues(self) -> dict[str, MemoryQueue]:
-        names = ("extract", "merge", "erase")
+        names = ("extract", "merge", "learn", "erase")
         return {name: getattr(self.world, f"{name}_queue") for name in names}
 
     def check(self) -> None:

@@ -142,6 +142,23 @@ class Edited:
 
 
 @dataclass(frozen=True)
+class Used(Of):
+    """A session has reported that it read an experience, and was told that this is counted. By `seq` were its messages
+    acknowledged when it began."""
+
+    path: str
+    seq: int
+    ended_step: int
+
+
+@dataclass(frozen=True)
+class RolledBack(Of):
+    """What a session said was taken back: of these archives, or (None) of nobody knows which."""
+
+    archives: Sequence[int] | None
+
+
+@dataclass(frozen=True)
 class Killed:
     """A function died. `function` is the word of its stage."""
 
@@ -168,6 +185,13 @@ class Overlapped:
 @dataclass(frozen=True)
 class ModelCall:
     """A model was asked about an archive: the prefix of its key (`Life(…).archive(number)`)."""
+
+    archive: str
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A model was asked what a run teaches, of an archive (as in `ModelCall`)."""
 
     archive: str
 

@@ -18,6 +18,7 @@ from tests.sim.cases import Case
 from tests.sim.clients import Client, Unclear
 from tests.sim.faults import Exactly, Often
 from tests.sim.history import Edited, Forgot, Noted
+from tests.sim.learners import run, switch, take_back, try_again
 from tests.sim.scenarios import ALICE, Op, Scenario, act
 from tests.sim.scheduler import InTurn, Pct, Strategy, Uniform
 from tests.sim.world import HEAL_SECONDS, World
@@ -218,6 +219,26 @@ RACES["endings"] = at_once(
     before=[append("a", 2), commit()],
 )
 RACES["deletes"] = at_once([delete], [delete, append("a", 2)], before=[append("a", 2)])
+
+RACES.update(
+    lessons=at_once(
+        [run("a"), commit(), SOON, try_again, run("a", end=1), commit(), SOON, try_again],
+        [
+            run("b", "rebook", 1),
+            commit(0, "b"),
+            SOON,
+            switch,
+            run("b", reads=True),
+            commit(0, "b"),
+            try_again,
+        ],
+        ticks=2,
+    ),
+    unlearnt=at_once(
+        [run("a"), commit(), delete, run("a"), commit(), SOON],
+        [run("b", reads=True), commit(0, "b"), take_back("b"), SOON, delete_b],
+    ),
+)
 
 ALONE: Mapping[str, Scenario] = {
     "answers": at_once(

@@ -5,11 +5,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from strandline.domain.extraction import Extraction, Transcript
+from strandline.domain.learning.insight import Attempt, Insight
+from strandline.domain.learning.insight import points as points_of
 from strandline.ports import Clock
 from tests.fakes import MemoryObjects
 from tests.pipeline.models import Echo
+from tests.sim.history import Analysed, ModelCall
 from tests.sim.scheduler import Scheduler
 
+MODEL = "sim/1"
 _INCARNATION = re.compile(rb'"incarnation":"([^"]+)"')
 
 
@@ -62,12 +66,22 @@ class WatchedObjects(MemoryObjects):
 
 
 class CountedModel:
-    """Extracts as `Echo` does; `asked` hears of each call."""
+    """Extracts as `Echo` does, and says the same of the same run; `asked` hears of each call."""
 
-    def __init__(self, asked: Callable[[], object]) -> None:
+    def __init__(self, asked: Callable[[type[ModelCall] | type[Analysed]], object]) -> None:
         self._asked = asked
         self._echo = Echo()
 
     def extract(self, transcript: Transcript) -> Extraction:
-        self._asked()
+        self._asked(ModelCall)
         return self._echo.extract(transcript)
+
+    def analyse(self, attempt: Attempt) -> Insight:
+        self._asked(Analysed)
+        return seen_in(attempt)
+
+
+def seen_in(attempt: Attempt) -> Insight:
+    """What the model says of a run: nothing of what is known already."""
+    points = points_of(attempt.told)
+    return Insight(model=MODEL, approach=points[:1], reflect=(f"it ended in {attempt.verdict}",))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from strandline.storage.layout import User
-from tests.sim import workers
+from tests.sim import learners, workers
 from tests.sim.clients import Client
 from tests.sim.world import World
 
@@ -103,9 +103,22 @@ FIXED: Mapping[str, Scenario] = {
         lambda c: c.edit("tea"),
         lambda c: c.forget("tea"),
     ),
+    "learn": _in_turn(
+        learners.run("s", "book"),
+        lambda c: c.commit("s"),
+        learners.run("t", "rebook", 1, reads=True),
+        lambda c: c.commit("t"),
+    ),
     "two tenants": _two_tenants,
 }
 """Every call of these is tried with every fault."""
+
+STAGE: Mapping[str, str] = {"learn": "learn"}
+"""But of these only what one stage calls, and its queue: what else they do, others of them do."""
+
+
+LEARNING = 0.15
+"""Of the scenarios by chance, how many are of agents that learn."""
 
 
 def by_chance(seed: int) -> Scenario:
@@ -114,9 +127,11 @@ def by_chance(seed: int) -> Scenario:
     def play(world: World) -> None:
         chance = random.Random(f"scenario {seed}")
         deleting = chance.random() < 0.4
+        learning = random.Random(f"learning {seed}").random() < LEARNING
         for n in range(chance.randint(2, 4)):
             owner = RIVAL if n == 3 or chance.random() < 0.2 else ALICE
             ops = [_any(chance, deleting=deleting) for _ in range(chance.randint(2, 7))]
+            ops = [_learner(chance, deleting=deleting) if learning else op for op in ops]
             act(world, f"c{n}", owner, ops)
         workers.ticks(world, chance.choice((0, 1, 3)))
         world.chaos_ends = chance.choice((0, 0, 1_000, 4_000))
@@ -166,4 +181,28 @@ def _any(chance: random.Random, *, deleting: bool) -> Op:
         "min_commit_interval_seconds": chance.choice((0, 0, 300)),
     }
     chance_keep = chance.choice((0, 0, 1, 2))
+    return chance.choices([op for _, op in ops], [weight for weight, _ in ops])[0]
+
+
+def _learner(chance: random.Random, *, deleting: bool) -> Op:
+    """One request of an agent that learns."""
+    name, case, end = (
+        chance.choice("ab"),
+        chance.choice(("book", "book", "rebook", "cancel")),
+        chance.randrange(4),
+    )
+    twin, reads = not deleting and chance.random() < 0.1, chance.random() < 0.3
+    ops: list[tuple[int, Op]] = [
+        (8, learners.run(name, case, end, reads=reads, twin=twin)),
+        (6, lambda c: c.commit(name)),
+        (1, lambda c: c.commit_later(name, 1)),
+        (2, Client.rest),
+        (1, lambda c: c.append(name)),
+        (1, learners.create(name, chance.choice(("cases", "experiences")))),
+        (1, lambda c: c.call_off(name, again=True)),
+        (2, learners.try_again),
+        (1, learners.switch),
+        (1, learners.take_back(name)),
+        (3 if deleting else 0, lambda c: c.delete(name)),
+    ]
     return chance.choices([op for _, op in ops], [weight for weight, _ in ops])[0]

@@ -9,13 +9,13 @@ import pytest
 
 from strandline.domain.contracts import MergeRequested
 from tests.fakes import MemoryQueue
-from tests.sim import spoils_auto, spoils_memories, spoils_messages
+from tests.sim import spoils_auto, spoils_lessons, spoils_memories, spoils_messages
 from tests.sim.healthy import Healthy
 from tests.sim.history import Killed, ModelCall
 from tests.sim.invariants import INVARIANTS, Violation, check
 from tests.sim.spoils import SPOILT, Spoil
 
-assert spoils_auto and spoils_memories and spoils_messages  # importing them fills SPOILT
+assert spoils_auto and spoils_lessons and spoils_memories and spoils_messages  # importing them fills SPOILT
 CASES = [(invariant, spoil) for invariant, spoils_it in SPOILT.items() for spoil in spoils_it]
 
 
@@ -40,7 +40,10 @@ def test_counters(name: str) -> None:
 
 
 def test_a_healthy_world_passes() -> None:
-    Healthy().check()
+    it = Healthy()
+    it.check()
+    spoils_lessons.taught(it)
+    it.check()
 
 
 def merge_request(it: Healthy, name: str, archive: int) -> MergeRequested:

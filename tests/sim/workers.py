@@ -10,8 +10,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from strandline.domain.contracts import AppendRequested, CommitRequested, EraseRequested, ExtractRequested
+from strandline.domain.contracts import (
+    AppendRequested,
+    CommitRequested,
+    EraseRequested,
+    ExtractRequested,
+    LearnRequested,
+)
 from strandline.domain.errors import NotFound
+from strandline.entry import learn as learner
 from strandline.entry.batch import give_up_or_raise, reason
 from strandline.pipeline.append import AppendRequest
 from strandline.pipeline.auto_commit import give_up, run_auto_commit
@@ -19,6 +26,7 @@ from strandline.pipeline.commit import run_commit
 from strandline.pipeline.erase import run_erase, trouble
 from strandline.pipeline.extract import run_extract
 from strandline.pipeline.ingest import run_ingest
+from strandline.pipeline.learn import run_learn
 from strandline.pipeline.library import Library
 from strandline.pipeline.merge import run_merge
 from strandline.pipeline.sweep import run_sweep
@@ -141,16 +149,32 @@ def _commit_by_itself(library: Library, letter: Letter) -> None:
 def _extract(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
     def extract(letter: Letter) -> None:
         request: ExtractRequested = letter.message
-        archive = Life(request.session).archive(request.archive)
-        world.actor.context.archive = archive
-        if any(other.archive == archive for other in world.running("extract")):
-            world.history.append(Overlapped(world.scheduler.step, "extract"))
+        _take_on(world, "extract", Life(request.session).archive(request.archive))
         try:
             run_extract(library, request, letter.received)
         except Exception as error:  # noqa: BLE001 - raised again, or the archive has failed
             give_up_or_raise(library, _record(letter), request, "extract", error)
 
     return _each(world, "extract", batch, extract)
+
+
+def _learn(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
+    def learn(letter: Letter) -> None:
+        request: LearnRequested = letter.message
+        _take_on(world, "learn", Life(request.session).archive(request.archive))
+        try:
+            run_learn(library, request, letter.received)
+        except Exception as error:  # noqa: BLE001 - raised again, or nothing is learnt
+            learner.give_up_or_raise(library, _record(letter), request, error)
+
+    return _each(world, "learn", batch, learn)
+
+
+def _take_on(world: World, function: str, archive: str) -> None:
+    """The current run is of that archive; it is noted when another is, too."""
+    world.actor.context.archive = archive
+    if any(other.archive == archive for other in world.running(function)):
+        world.history.append(Overlapped(world.scheduler.step, function))
 
 
 def _merge(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
@@ -196,6 +220,7 @@ STAGES: Mapping[str, Stage] = {
     "commit": Stage("commit", 10, _commit),
     "extract": Stage("extract", 1, _extract),
     "merge": Stage("merge", 10, _merge),
+    "learn": Stage("learn", 10, _learn),
     "erase": Stage("erase", 1, _erase),
 }
 

@@ -21,7 +21,7 @@ from strandline.storage.layout import User
 from tests.fakes import FakeIds, MemoryBus, MemoryDeadLetters, MemoryItems, WordCounter
 from tests.pipeline.models import Notes
 from tests.sim.faults import Plan
-from tests.sim.history import History, Killed, ModelCall
+from tests.sim.history import Analysed, History, Killed, ModelCall
 from tests.sim.network import Invocation, Kill, Network
 from tests.sim.outside import CountedModel, Port, WatchedObjects
 from tests.sim.queues import TimedQueue
@@ -35,11 +35,21 @@ MAX_AGE_SECONDS = 7 * 86_400
 SKEW = 1.0
 WARM = 2
 
-TIMEOUTS = {"append": 29, "api": 29, "commit": 60, "extract": 120, "merge": 120, "erase": 29, "sweep": 55}
-VISIBILITY = {"ingest": 174, "commit": 360, "extract": 720, "merge": 720, "erase": 180}
+TIMEOUTS = {
+    "append": 29,
+    "api": 29,
+    "commit": 60,
+    "extract": 120,
+    "merge": 120,
+    "learn": 120,
+    "erase": 29,
+    "sweep": 55,
+}
+VISIBILITY = {"ingest": 174, "commit": 360, "extract": 720, "merge": 720, "learn": 720, "erase": 180}
 GROUPS: dict[str, Callable[[Any], str]] = {
     "ingest": lambda message: f"{message.account_id}/{message.user_id}/{message.session_id}",
     "merge": lambda message: str(message.session.owner),
+    "learn": lambda message: str(message.session.owner),
 }
 
 
@@ -70,6 +80,8 @@ class World:
         self.scheduler = Scheduler(strategy)
         self.history = History(max_age_seconds=MAX_AGE_SECONDS, idle_commits=True)
         self.clients: set[str] = set()
+        self.learning = True
+        self.taught = seed % 2 == 0  # whether a model is asked what a run teaches
         self.chaos_ends = 0.0
         self.ids = FakeIds(seed)
         self.objects = WatchedObjects(SimClock(self, 0.0), self.scheduler)
@@ -83,7 +95,7 @@ class World:
         self.network = Network(self.scheduler, plan, self.chance, self.queues)
         stores = {"objects": self.objects, "items": self.items, "bus": self.bus, **self.queues}
         self.ports = {name: Port(name, store, self.network.call) for name, store in stores.items()}
-        self.ports["model"] = Port("model", CountedModel(self._note_model_call), self.network.call)
+        self.ports["model"] = Port("model", CountedModel(self._note), self.network.call)
         self._free: dict[str, list[Library]] = {}
 
     def now(self) -> datetime:
@@ -110,6 +122,12 @@ class World:
         mine = f"TASKS#{owner.account_id}/{owner.user_id}"
         rows = [row for row in self.items.rows() if row["pk"] == mine and row["resource_id"] == name]
         return max((row["task_id"] for row in rows), default=None)
+
+    def failed_lessons(self, owner: User) -> list[str]:
+        """The ids of the tasks of lessons that have failed, or were called off."""
+        mine = f"TASKS#{owner.account_id}/{owner.user_id}"
+        rows = [row for row in self.items.rows() if row["pk"] == mine and "lesson" in row]
+        return [row["task_id"] for row in rows if row["status"] not in ("pending", "running", "completed")]
 
     def expire(self) -> None:
         """The table deletes some of what has expired."""
@@ -138,17 +156,27 @@ class World:
                 dead_letters=lambda: self._dead_letters,
                 commit_queue=lambda: ports["commit"],
                 merge_queue=lambda: ports["merge"],
-                learn_queue=lambda: ports["extract"],  # nobody learns here: no session holds a case
+                learn_queue=lambda: ports["learn"],
                 erase_queue=lambda: ports["erase"],
                 bus=lambda: ports["bus"],
                 model=lambda: ports["model"],
+                analyst=(lambda: ports["model"]) if self.taught else None,
                 summariser=Notes,
                 tokens=WordCounter(),
                 clock=SimClock(self, self.chance.uniform(-SKEW, SKEW)),
                 ids=self.ids,
             ),
-            Rules(heal_seconds=HEAL_SECONDS, triggers=Triggers(idle=True, max_age_seconds=MAX_AGE_SECONDS)),
+            Rules(
+                heal_seconds=HEAL_SECONDS,
+                triggers=Triggers(idle=True, max_age_seconds=MAX_AGE_SECONDS),
+                learning=self.learning,
+            ),
         )
+
+    def deploy(self, *, learning: bool) -> None:
+        """From here on other functions are called; those that are at work end theirs."""
+        self.learning = learning
+        self._free.clear()
 
     def invoke(self, word: str, work: Callable[[Library], T]) -> T:
         """The current actor has a function do this. Raises NoAnswer when that dies, and whatever the work raises."""
@@ -184,8 +212,8 @@ class World:
         known = (actor.context for actor in self.scheduler.actors if actor is not self.scheduler.current)
         return [run for run in known if run is not None and run.word == word]
 
-    def _note_model_call(self) -> None:
-        self.history.append(ModelCall(self.actor.context.archive))
+    def _note(self, kind: type[ModelCall] | type[Analysed]) -> None:
+        self.history.append(kind(self.actor.context.archive))
 
     @property
     def actor(self) -> Actor:

@@ -6,6 +6,8 @@ whom is in the `History`, what came of it in the stores; nothing is asked of the
     messages   every acknowledged message once, in order, batches whole; reads agree with each other and with the end
     archives   one archive per commit, equal to its range; counters equal a recount; models asked once
     memories   each extraction applied once to each file; diff, journal and index agree with the files
+    lessons    every case is learnt from once, and nothing else
+    learnt     cases, trajectories and experiences are the same in any order, count each run once, are linked both ways
     lives      nothing of a deleted session is left or comes back; no tenant's byte under another's prefix
     auto       commits that nobody asked for
     ends       nothing is pending for ever
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from strandline.domain.events import Event
 from tests.fakes import MemoryItems, MemoryObjects
 from tests.sim.history import History
-from tests.sim.invariants import archives, auto, ends, journal, lives, memories, messages
+from tests.sim.invariants import archives, auto, ends, journal, learnt, lessons, lives, memories, messages
 from tests.sim.invariants.raw import Queues, Raw
 
 Invariant = Callable[[Raw, History], Iterator[str]]
@@ -25,6 +27,8 @@ INVARIANTS: tuple[Invariant, ...] = (
     *messages.INVARIANTS,
     *archives.INVARIANTS,
     *memories.INVARIANTS,
+    *lessons.INVARIANTS,
+    *learnt.INVARIANTS,
     *journal.INVARIANTS,
     *lives.INVARIANTS,
     *auto.INVARIANTS,

@@ -15,7 +15,8 @@ def queues_are_empty(raw: Raw, _: History) -> Iterator[str]:
 
 
 def what_was_given_up_has_ended(raw: Raw, _: History) -> Iterator[str]:
-    """A dead letter is of an archive that has failed, or was done in another way; or of a deleted session."""
+    """A dead letter is of an archive that has failed, or was done in another way; or of a deleted session. That of a
+    lesson is of one whose task has ended, as every task has."""
     for name, dead in raw.dead.items():
         for message in dead:
             if isinstance(message, ExtractRequested | MergeRequested):
@@ -47,7 +48,8 @@ def tasks_agree_with_archives(raw: Raw, _: History) -> Iterator[str]:
             yield f"{row['pk']}: the task {row['task_id']} is {row['status']}"
         elif (
             session
-            and row["archive"] is not None  # else it was of a commit that found nothing to do
+            and row.get("archive")
+            is not None  # else it is of a lesson, or of a commit that found nothing to do
             and (row["archive"] in session.done) != (row["status"] == "completed")
         ):
             yield f"{session}: the task of archive {row['archive']} is {row['status']}, done are {list(session.done)}"
@@ -59,7 +61,7 @@ def every_archive_has_its_task(raw: Raw, _: History) -> Iterator[str]:
         mine = [
             row["archive"]
             for row in raw.partition("TASKS")
-            if row.get("incarnation") == session.head.incarnation and row["archive"] is not None
+            if row.get("incarnation") == session.head.incarnation and row.get("archive") is not None
         ]
         if len(mine) != len(set(mine)):
             yield f"{session}: its tasks are of the archives {mine}"

@@ -36,12 +36,11 @@ def no_old_head_quotes_a_deleted_session(raw: Raw, _: History) -> Iterator[str]:
 
 
 def no_task_of_a_deleted_session(raw: Raw, _: History) -> Iterator[str]:
-    """Every task of a commit is of an archive of a living session."""
+    """Every task of a commit, and of a lesson, is of an archive of a living session."""
     for row in raw.partition("TASKS"):
         session = raw.by_life.get(str(row.get("incarnation")))
-        if row["task_type"] == "session_commit" and (
-            session is None or (row["archive"] or 0) > session.head.commit_count
-        ):
+        number = row["lesson"]["archive"] if "lesson" in row else row.get("archive") or 0
+        if session is None or number > session.head.commit_count:
             yield f"{row['pk']} has the task {row['task_id']} of an archive that is not there"
 
 

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from strandline.domain.memory import read_lines
+from strandline.domain.memory import Memory, read_lines
+from strandline.domain.memory_types.template import told
 from strandline.storage.layout import User
 from strandline.storage.parsing import memory_path
-from tests.sim.history import Edited, Forgot, History, Noted
+from tests.sim.history import Edited, Forgot, History, Noted, RolledBack
 from tests.sim.invariants.raw import File, Raw, Session
 
 _VERSION = re.compile(rb"^version: (\d+)$", re.MULTILINE)
@@ -20,11 +21,16 @@ def extraction_of(incarnation: str, archive: int) -> str:
     return hashlib.sha256(f"{incarnation}/{archive}".encode()).hexdigest()[:12]
 
 
+def taken_back(history: History) -> set[User]:
+    """Whose memories may say no more what was merged into them: somebody has gone back."""
+    return {back.owner for back in history.of(RolledBack)}
+
+
 def _edited(history: History) -> set[tuple[User, str]]:
     return {(edit.owner, edit.path) for edit in history.of(Edited)}
 
 
-def _changed(history: History) -> set[tuple[User, str]]:
+def changed(history: History) -> set[tuple[User, str]]:
     """Files of which an owner may have taken away what was merged."""
     return _edited(history) | {(forgot.owner, forgot.path) for forgot in history.of(Forgot)}
 
@@ -48,7 +54,7 @@ def each_extraction_is_applied_once(raw: Raw, history: History) -> Iterator[str]
     gone = {(f.owner, f.path, extraction) for f in history.of(Forgot) for extraction in f.extractions}
     for place, by_extraction in _wanted(raw).items():
         file = raw.files.get(place)
-        if place in edited:
+        if place in edited or place[0] in taken_back(history):
             continue
         for extraction, lines in by_extraction.items():
             if (*place, extraction) in gone:
@@ -70,7 +76,7 @@ def a_file_holds_nothing_else(raw: Raw, history: History) -> Iterator[str]:
     }
     living = {(s.owner, extraction_of(s.head.incarnation, n)) for s in raw.sessions for n in s.ranges}
     for place, file in raw.files.items():
-        if place in _changed(history):
+        if place in changed(history) or place[0] in taken_back(history):
             continue
         known = wanted.get(place, {})
         ours = [e for e in file.applied if (place[0], e) in living and (place[0], e) not in open_ones]
@@ -136,7 +142,7 @@ def diffs_tell_what_was_applied(raw: Raw, history: History) -> Iterator[str]:
 
 
 def _touched(session: Session, history: History) -> bool:
-    return any(owner == session.owner for owner, _ in _changed(history))
+    return session.owner in {*taken_back(history), *(owner for owner, _ in changed(history))}
 
 
 def _told(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -159,15 +165,16 @@ def the_memory_index_follows_the_files(raw: Raw, _: History) -> Iterator[str]:
         if not set(catalogue.index.groups()) <= set(files):
             yield f"{owner}: the index finds lines of {sorted(set(catalogue.index.groups()) - set(files))}"
         for path, file in files.items():
-            yield from _indexed(
-                owner, file, catalogue.files[path], [d.text for d in catalogue.index.documents(path)]
-            )
+            found = [d.text for d in catalogue.index.documents(path)]
+            yield from _indexed(file, raw.learnt.get((owner, path)), catalogue.files[path], found)
 
 
-def _indexed(owner: User, file: File, row: Mapping[str, Any], found: list[str]) -> Iterator[str]:
+def _indexed(file: File, memory: Memory | None, row: Mapping[str, Any], found: list[str]) -> Iterator[str]:
+    owner = file.owner
     sourced, others = read_lines(file.body)
     right = [line.text for line in sourced]
     right += [text for text in others if text.strip() and not text.startswith("# ")]
+    right += [text for text in (told(memory.type, memory.values),) if text] if memory else []
     if sorted(found) != sorted(text[:8_000] for text in right):
         yield f"{owner}: {file.path} says {right}, the index finds {found}"
     if row["sha256"] != hashlib.sha256(file.body.encode()).hexdigest():

@@ -5,13 +5,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import ExtractRequested
 from strandline.domain.events import Event
-from strandline.domain.memory import read_lines
+from strandline.domain.memory import Memory, read_lines
 from strandline.domain.session import Head
 from strandline.ports import Item
 from strandline.storage.codec import HeadCodec
@@ -19,6 +19,7 @@ from strandline.storage.index import Catalogue, IndexCodec
 from strandline.storage.journal import TailCodec
 from strandline.storage.layout import Life, User
 from strandline.storage.log import ref
+from strandline.storage.markdown import MemoryCodec
 from strandline.storage.parsing import memory_path, owner_of, session_of_head
 from tests.fakes import MemoryItems, MemoryObjects, MemoryQueue
 
@@ -45,6 +46,12 @@ def message(line: bytes) -> Message:
     row = json.loads(line)
     text = row["content"] if "content" in row else "\n".join(p.get("text", "") for p in row["parts"])
     return Message(row["seq"], row["id"], text, row["tokens"], row["created_at"], line)
+
+
+@lru_cache(500)
+def memory_of(body: bytes) -> Memory:
+    """A memory file. Many runs hold the same ones."""
+    return MemoryCodec().decode(body)[0]
 
 
 def spelled(first: int, last: int) -> str:
@@ -155,6 +162,20 @@ class Session:
         return None if body is None else json.loads(body)
 
     @cached_property
+    def uses(self) -> list[tuple[int, str]]:
+        """(seq by then, path) of each memory that the session has reported to have used."""
+        body = self.objects.get("used.json")
+        rows = json.loads(body)["uses"] if body else []
+        return [(row["seq"], path) for row in rows for path in row["memories"]]
+
+    @cached_property
+    def learned(self) -> dict[int, Candidates]:
+        """What each archive has taught, once it is known to have been taken in."""
+        known = [n for n in self.done if self.file(n, "learn_diff.json") is not None]
+        found = {n: self.file(n, "learned.json") for n in known}
+        return {n: Candidates.model_validate(row) for n, row in found.items() if row is not None}
+
+    @cached_property
     def candidates(self) -> dict[int, Candidates]:
         """What was extracted, of each archive that is done."""
         found = {n: self.file(n, "candidates.json") for n in self.done}
@@ -217,6 +238,15 @@ class Raw:
                 if "\ndeleted_at:" not in front:
                     found[place] = File(*place, front, text)
         return found
+
+    @cached_property
+    def learnt(self) -> dict[tuple[User, str], Memory]:
+        """Cases, trajectories and experiences."""
+        return {
+            (owner, path): memory_of(self.current[owner.memory(path)])
+            for owner, path in self.files
+            if path.startswith(("cases/", "trajectories/", "experiences/"))
+        }
 
     def catalogue(self, owner: User, kind: str) -> Catalogue:
         """A user's index; an empty one where there is none."""

@@ -12,6 +12,7 @@ from strandline.entry.http import Event
 from strandline.entry.wiring import library
 from strandline.pipeline import learning
 from strandline.pipeline.learn import run_learn
+from strandline.pipeline.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -32,17 +33,19 @@ def _learn(record: Record, _: Record) -> None:
         try:
             run_learn(library(), request, receives(record))
         except Exception as error:  # noqa: BLE001 - raised again, or nothing is learnt
-            _give_up_or_raise(record, request, error)
+            give_up_or_raise(library(), record, request, error)
         else:
             telemetry.count(lessons=1)
 
 
-def _give_up_or_raise(record: Record, request: LearnRequested, error: Exception) -> None:
+def give_up_or_raise(services: Services, record: Record, request: LearnRequested, error: Exception) -> None:
+    """Ends the lesson's task when nothing more can come of the request; raises the error, its reason noted on the task,
+    when it should come again."""
     final = isinstance(error, ExtractionFailed) and error.final
-    if not final and receives(record) < library().rules.max_receives:
-        learning.stumbled(library(), request, reason(error))
+    if not final and receives(record) < services.rules.max_receives:
+        learning.stumbled(services, request, reason(error))
         raise error
     log.warning("the lesson of archive %d given up: %s", request.archive, kind_of(error))
     telemetry.note(error=kind_of(error))
     telemetry.count(given_up=1)
-    learning.failed(library(), request, reason(error))
+    learning.failed(services, request, reason(error))

@@ -27,9 +27,10 @@ def absorb_all(
     for addition in sorted(additions, key=Addition.rank):
         before, current = current, absorb(current, addition, ends)
         shown, after = living(before), living(current)
-        if before is current and shown is not None and addition.extraction in shown.applied:
+        again = before is current and shown is not None and addition.extraction in shown.applied
+        if again and shown is not None:
             shown = without(shown, addition)
-        effects[addition.extraction] = Effect(shown, after)
+        effects[addition.extraction] = Effect(shown, after, again=again)
     _tell_skipped(living(current), additions, effects)
     if current is start:
         return Change(None, (memory, effects))

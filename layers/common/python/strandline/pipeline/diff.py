@@ -17,11 +17,12 @@ from strandline.storage.layout import Life, User
 @dataclass(frozen=True)
 class Effect:
     """A memory before and after one extraction was absorbed; the same on both sides when it added nothing. `skipped`
-    are its patches that found no place."""
+    are its patches that found no place; `again`: an earlier attempt had absorbed it."""
 
     before: Memory | None
     after: Memory | None
     skipped: Sequence[Skipped] = ()
+    again: bool = False
 
     @property
     def changed(self) -> bool:

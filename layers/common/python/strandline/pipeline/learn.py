@@ -57,6 +57,7 @@ from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import living_head, read_candidates
 from strandline.pipeline.library import Library
+from strandline.pipeline.links import completed
 from strandline.pipeline.marking import behind_the_files
 from strandline.pipeline.outcome import tokens
 from strandline.storage.answered import answered
@@ -247,6 +248,7 @@ def _absorbed(
             memory, told = services.memories.update(owner.memory(addition.path), change)
             effects |= dict.fromkeys([addition.path], *told.values()) if told else {}
             known[addition.path] = living(memory)
+        known.update(completed(services, owner, {path: [effect] for path, effect in effects.items()}))
         if known:
             reindex(services, owner, known, base=base, known=known)
             watch(services, owner, known, base)

@@ -106,11 +106,13 @@ def marker(services: Services, request: LearnRequested) -> Due:
     return Due(services.due_at(), "learn", request.session, archive=request.archive, task_id=request.task_id)
 
 
-def ask_again(services: Services, request: LearnRequested) -> None:
-    """A lesson that has failed is asked for again. Raises Unavailable."""
+def ask_again(services: Services, request: LearnRequested, ended_at: str | None) -> None:
+    """A lesson that has failed is asked for again; `ended_at` is that of its task, as it was seen. Raises
+    Unavailable."""
     with answered("a store did not answer; repeat the request"):
         services.due.put(marker(services, request))
-        _note(services, request, status="pending", error=None)
+        with suppress(ConditionFailed):
+            _note(services, request, when={"ended_at": ended_at}, status="pending", error=None, ended_at=None)
         services.learn_queue.send(request)
 
 
@@ -122,12 +124,15 @@ def request_of(whose: SessionRef, task: Item) -> LearnRequested:
 def running(services: Services, request: LearnRequested, attempt: int) -> None:
     """A worker has it."""
     with suppress(StoreError):
-        _note(services, request, when={"result": None}, status="running", attempts=attempt)
+        _note(services, request, when={"ended_at": None}, status="running", attempts=attempt)
 
 
 def completed(services: Services, request: LearnRequested, result: Mapping[str, Any]) -> None:
     with answered():
-        _note(services, request, status="completed", stage="done", result=dict(result), error=None)
+        now = stamp(services.clock.now())
+        _note(
+            services, request, status="completed", stage="done", result=dict(result), error=None, ended_at=now
+        )
 
 
 def stumbled(services: Services, request: LearnRequested, reason: str) -> None:
@@ -137,11 +142,19 @@ def stumbled(services: Services, request: LearnRequested, reason: str) -> None:
 
 
 def failed(services: Services, request: LearnRequested, reason: str) -> None:
-    """Nothing was learnt, for good; the memories that were merged stay, and the task can be retried."""
-    cut = scrub(reason)[:REASON_CHARS]
-    with suppress(ConditionFailed), answered():
-        _note(services, request, when={"result": None}, status="failed", error=cut)
-    at = stamp(services.clock.now())
+    """Nothing was learnt, for good; the memories that were merged stay, and the task can be retried. One that has ended
+    already has ended otherwise."""
+    cut, at = scrub(reason)[:REASON_CHARS], stamp(services.clock.now())
+    with answered():
+        try:
+            _note(services, request, when={"ended_at": None}, status="failed", error=cut, ended_at=at)
+        except ConditionFailed:
+            return
+    report(services, request, at)
+
+
+def report(services: Services, request: LearnRequested, at: str) -> None:
+    """Tells that a lesson failed at that time, once."""
     announce(services, task_failed(request.session, request.archive, request.task_id, stage="learn", at=at))
 
 

@@ -3,12 +3,13 @@ back they stand on both sides again.
 
 A deletion does this itself, right after its gravestone is written; the gravestone keeps the links, and the deletion's
 due marker makes the sweep do what a crash has left. Both sides of a link that an extraction finds are in the same
-candidates, so a merge that is repeated completes them, and one that comes later begins a deleted memory anew with its
-side. Who goes back takes links away at their other ends first, and adds others there last, so a crash in between is
-mended by adding. So after a heal no link leads to nothing.
+candidates, so a merge that is repeated completes them, also where the sweep has come in between and taken away what
+led to a memory that was still to be written; and one that comes later begins a deleted memory anew with its side. Who
+goes back takes links away at their other ends first, and adds others there last, so a crash in between is mended by
+adding. So after a heal no link leads to nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +17,7 @@ from strandline.domain.link import Link, remapped
 from strandline.domain.memory import Memory, living
 from strandline.domain.merging import relinked
 from strandline.pipeline.catalogue import lineage
+from strandline.pipeline.diff import Effect
 from strandline.pipeline.library import Library
 from strandline.storage.document import Change
 from strandline.storage.layout import User
@@ -68,7 +70,19 @@ def join(services: Library, owner: User, path: str) -> _Changed:
         if heir != end:
             moved = partial(remapped, gone=end, replacement=heir, here=path)
             changed |= _all_changed(services, owner, {path: moved})
+            changed |= _joined(services, owner, end, path)  # it may have been written meanwhile
         changed |= _joined(services, owner, path, heir or path)
+    return changed
+
+
+def completed(services: Library, owner: User, effects: Mapping[str, Iterable[Effect]]) -> _Changed:
+    """Sees to the links of files that were written together, by path, where an earlier attempt had come to some of them
+    only. Answers the memories that this changed."""
+    if not any(effect.again for several in effects.values() for effect in several):
+        return {}
+    changed: _Changed = {}
+    for path in sorted(effects):
+        changed |= join(services, owner, path)
     return changed
 
 

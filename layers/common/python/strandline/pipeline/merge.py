@@ -46,6 +46,7 @@ from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import called_off, living_head, read_candidates
 from strandline.pipeline.library import Library
+from strandline.pipeline.links import completed
 from strandline.pipeline.marking import behind_the_files
 from strandline.pipeline.outcome import Told, complete
 from strandline.pipeline.settling import settle
@@ -130,7 +131,7 @@ def _job(services: Library, request: MergeRequested, candidates: Candidates) -> 
     job = Job(request, candidates, services.rules.memory_ttl_seconds)
     job.diff = fetch(services.objects, job.diff_key)
     if job.diff is not None:
-        return job
+        return _with_messages(services, job) if "rolled_back_at" in json.loads(job.diff) else job
     head = living_head(services, request)
     if head and called_off(services, request, head):
         return None
@@ -141,13 +142,17 @@ def _job(services: Library, request: MergeRequested, candidates: Candidates) -> 
 
 def _founded(services: Library, job: Job) -> Job:
     """The job with those of its candidates that the archive bears out: the last look before anything is written."""
+    if _with_messages(services, job).messages is None:
+        return job  # the session is being deleted: its memories stay, as its extraction has checked them
+    texts = {message["seq"]: text_of(message) for message in job.messages or ()}
+    job.candidates = job.candidates.founded(texts)
+    return job
+
+
+def _with_messages(services: Library, job: Job) -> Job:
     request = job.request
     lines = services.log.archived(request.session, request.archive, request.first, request.last)
-    if lines is None:  # the session is being deleted: its memories stay, as its extraction has checked them
-        return job
-    job.messages = [read_line(line) for line in lines]
-    texts = {message["seq"]: text_of(message) for message in job.messages}
-    job.candidates = job.candidates.founded(texts)
+    job.messages = None if lines is None else [read_line(line) for line in lines]
     return job
 
 
@@ -176,6 +181,7 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     with behind_the_files(services, owner, sorted(additions)) as known:
         for path in sorted(additions):
             known.update(_write_file(services, owner, Group(path, additions[path]), began))
+        known.update(completed(services, owner, _effects(jobs, known)))
         if known:
             reindex(services, owner, known, base=base, known=known)
             watch(services, owner, known, base)
@@ -183,6 +189,11 @@ def _write_all(services: Library, owner: User, jobs: Sequence[Job], until: datet
     for kind in ("memories", "messages"):
         embed(services, owner, kind, until)
         tidy(services, owner, kind)
+
+
+def _effects(jobs: Iterable[Job], written: Iterable[str]) -> Mapping[str, list[Effect]]:
+    """What was done to each of these files."""
+    return {path: [job.effects[path] for job in jobs if path in job.effects] for path in written}
 
 
 @dataclass(frozen=True)
@@ -230,6 +241,10 @@ def _finish(services: Library, owner: User, job: Job) -> None:
     """The diff, once; then what follows from it."""
     if job.diff is None:
         job.diff = _write_diff(services, owner, job)
+    elif (
+        job.messages is not None
+    ):  # it was taken back before it was merged: what was said is found all the same
+        index_messages(services, owner, dict(_documents([job])))
     record = json.loads(job.diff)
     _announce(services, job.request, record["operations"])
     uri = diff_uri(owner.user_id, job.request.session.session_id, job.request.archive)

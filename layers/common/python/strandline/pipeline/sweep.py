@@ -199,12 +199,14 @@ def _learn(services: Library, due: Due, _now: datetime) -> str | None:
         services.due.remove(due)
         return None
     task = services.tasks.get(user_of(due.session), due.task_id)
-    if task is not None and task["status"] not in ("pending", "running"):
-        services.due.remove(due)
-        return None
     request = LearnRequested(
         session=due.session, archive=due.archive, first=span[0], last=span[1], task_id=due.task_id
     )
+    if task is not None and task["status"] not in ("pending", "running"):
+        if task["status"] == "failed":
+            learning.report(services, request, task.get("ended_at") or task["updated_at"])
+        services.due.remove(due)
+        return None
     if due.rounds >= services.rules.heal_rounds:
         learning.failed(services, request, "no progress after repeated attempts")
         services.due.remove(due)

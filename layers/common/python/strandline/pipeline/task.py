@@ -97,7 +97,7 @@ def retry(services: Services, owner: User, task_id: str, repeat: Repeat | None =
         return task
     whose = _session_of(owner, task)
     if task["status"] in ENDED_BADLY and task["task_type"] == learning.TASK_TYPE:
-        learning.ask_again(services, learning.request_of(whose, task))
+        learning.ask_again(services, learning.request_of(whose, task), task.get("ended_at"))
         return get(services, owner, task_id)
     if task["status"] in ENDED_BADLY and task.get("archive", 0) is None:
         return _ask_again(services, owner, task)
