@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from strandline_sdk.connection import Connection, given, segment
+from strandline_sdk.model import Task
 
 
 class Keys(Connection):
@@ -24,6 +25,10 @@ class Keys(Connection):
     def remove_user(self, account: str, user: str) -> None:
         """Revokes all keys of a user and unregisters it; what it has stored stays."""
         self._write("DELETE", _user(account, user), None)
+
+    def erase_user(self, user: str) -> Task:
+        """Closes a user of the account and erases everything it has; the task's result is the receipt, in a while."""
+        return cast(Task, self._write("DELETE", f"/users/{segment(user)}", None))
 
 
 def _user(account: str, user: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,16 @@ import click
 from strandline_sdk.cli.base import Group, Settings, pass_settings, wants_json
 from strandline_sdk.cli.output import emit
 from strandline_sdk.rollouts.client import Patience
+from strandline_sdk.rollouts.scrub import Scrubber
 from strandline_sdk.rollouts.spool import write_text
 from strandline_sdk.training.assembly import Setup
 from strandline_sdk.training.assembly import train as run_training
+from strandline_sdk.training.lock import locked
 from strandline_sdk.training.page import page
 from strandline_sdk.training.progress import Progress
+from strandline_sdk.training.remains import Remains, cleaning_lines
 from strandline_sdk.training.report import lines, read_report
+from strandline_sdk.training.results import RunDirectory
 from strandline_sdk.training.values import TrainOptions
 
 ACCESS_TOKEN = "STRANDLINE_ROLLOUT_TOKEN"  # noqa: S105 - a variable's name
@@ -167,6 +172,31 @@ def report_(run: Path, html: Path | None) -> None:
     if html is not None:
         write_text(html, page(report, found.absolute(), html.absolute().parent))
     emit(report, lines(report, found))
+
+
+@train.command("clean", short_help="Delete what a run left in the service.")
+@click.argument("run", type=click.Path(exists=True, path_type=Path))
+@click.option("--delete", is_flag=True, help="Delete it; otherwise only say what there is.")
+@click.option(
+    "--timeout", type=click.FloatRange(0), default=0, show_default=True, help="Seconds to wait for receipts."
+)
+@pass_settings
+def clean(settings: Settings, run: Path, delete: bool, timeout: float) -> None:
+    """Delete the sessions, draft users and snapshot users that a run left in the service; what was promoted stays.
+
+    RUN is a run's directory, or that of a data set: then its latest run. Users are erased by tasks that take a while
+    (an admin key); the same command shows their receipts later.
+    """
+    found = _run(run)
+    try:
+        with settings.client() as client, locked(found):
+            remains = Remains(RunDirectory(found, Scrubber([client.key])), client)
+            if delete:
+                remains.delete()
+            left, cleaned = remains.left(), remains.cleaned(timeout=timeout)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    emit({"run": str(found), "left": asdict(left), **cleaned}, cleaning_lines(left, cleaned))
 
 
 def _run(path: Path) -> Path:

@@ -119,23 +119,26 @@ class Experiences:
 
     def search(self, query: str, limit: int = _FOUND) -> list[dict[str, str]]:
         """`{name, uri, situation}` of the experiences that share words with the query, best first."""
-        asked = words(query)
         with self._lock:
             self._calls += 1
-        ranked = [(self._likeness(asked, policy), policy) for policy in self._policies.policies.values()]
-        found = sorted((each for each in ranked if each[0] > 0), key=lambda each: (-each[0], each[1].name))
-        return [{"name": p.name, "uri": p.uri, "situation": p.situation} for _, p in found[:limit]]
+        found = self._ranked(query)[:limit]
+        return [{"name": p.name, "uri": p.uri, "situation": p.situation} for p in found]
 
     def read(self, uri: str) -> str | None:
         """What the experience at this address (or of this name) says; None when there is none."""
         for policy in self._policies.policies.values():
             if uri in (policy.uri, policy.name):
-                with self._lock:
-                    self._calls += 1
-                    self._read.append(policy.name)
-                    self._given.append(policy.content)
-                return policy.content
+                return self._noted(policy, calls=1)
         return None
+
+    def handed(self, query: str, limit: int = _FOUND) -> list[str]:
+        """What the best of them say, for a prompt: they count as read, but by no call."""
+        return [self._noted(policy, calls=0) for policy in self._ranked(query)[:limit]]
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has been learnt yet."""
+        return not self._policies.policies
 
     def use(self) -> MemoryUse:
         """What was taken from them."""
@@ -143,6 +146,19 @@ class Experiences:
             read = list(dict.fromkeys(self._read))
             context = "\n\n".join(dict.fromkeys(self._given))
             return {"context": context, "read": read, "tool_calls": self._calls}
+
+    def _noted(self, policy: Policy, calls: int) -> str:
+        with self._lock:
+            self._calls += calls
+            self._read.append(policy.name)
+            self._given.append(policy.content)
+        return policy.content
+
+    def _ranked(self, query: str) -> list[Policy]:
+        asked = words(query)
+        ranked = [(self._likeness(asked, policy), policy) for policy in self._policies.policies.values()]
+        found = sorted((each for each in ranked if each[0] > 0), key=lambda each: (-each[0], each[1].name))
+        return [policy for _, policy in found]
 
     @staticmethod
     def _likeness(asked: frozenset[str], policy: Policy) -> float:

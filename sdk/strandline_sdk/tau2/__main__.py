@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,8 +20,15 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 @click.option("--spool", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=int, default=8901, show_default=True, help="0: a free one.")
+@click.option(
+    "--disclosure",
+    type=click.Choice(["tools", "inline"]),
+    default="tools",
+    show_default=True,
+    help="Experiences by tools that the agent calls, or put into its prompt.",
+)
 @click.option("--concurrency", type=click.IntRange(1), default=4, show_default=True)
-def main(model_url: str, model: str, user_model: str | None, spool: Path, **where: object) -> None:
+def main(model_url: str, model: str, user_model: str | None, spool: Path, **where: Any) -> None:
     """Serve tau2-bench's domains as cases; prints where it is."""
     from loguru import logger
 
@@ -32,7 +40,11 @@ def main(model_url: str, model: str, user_model: str | None, spool: Path, **wher
     logger.add(sys.stderr, level="ERROR")
     models = Models(model_url, model, user_model or model, os.environ.get(KEY, ""))
     service = RolloutService(
-        DATASET, cases, Simulator(models), spool, concurrency=int(str(where["concurrency"]))
+        DATASET,
+        cases,
+        Simulator(models, where["disclosure"]),
+        spool,
+        concurrency=int(str(where["concurrency"])),
     )
     token = os.environ.get(ACCESS_TOKEN)
     with serve(service, str(where["host"]), int(str(where["port"])), access_token=token) as server:

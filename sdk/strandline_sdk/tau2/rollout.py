@@ -14,7 +14,7 @@ from tau2.user.user_simulator import UserSimulator
 from strandline_sdk.model import Message
 from strandline_sdk.rollouts.model import CriterionResult, Evaluation, Usage
 from strandline_sdk.rollouts.service import Attempt, Outcome
-from strandline_sdk.tau2.agent import ExperiencedAgent
+from strandline_sdk.tau2.agent import DisclosingAgent, Disclosure, InlineAgent
 from strandline_sdk.tau2.tasks import changes, task_of
 
 MAX_STEPS = 100
@@ -37,25 +37,28 @@ class Models:
 
 @dataclass(frozen=True)
 class Simulator:
-    """Tries cases; `max_steps` of the options bounds a simulation."""
+    """Tries cases; of the options `max_steps` bounds a simulation, and `disclosure` goes before the one given here."""
 
     models: Models
+    disclosure: Disclosure = "tools"
 
     def __call__(self, trial: Attempt) -> Outcome:
         """One simulation. Raises whatever tau2 and the endpoint raise."""
         task = task_of(trial.case)
         domain = trial.case["metadata"]["domain"]
-        run: SimulationRun = self._orchestrator(trial, task, domain).run()
+        orchestrator = self._orchestrator(trial, task, domain)
+        run: SimulationRun = orchestrator.run()
         reward = evaluate_simulation(
             simulation=run, task=task, evaluation_type=EvaluationType.ALL, solo_mode=False, domain=domain
         )
-        return Outcome(list(messages(run.messages)), evaluation(task, run, reward), usage(run.messages))
+        said = sorted([*run.messages, *orchestrator.agent.asides], key=lambda message: message.timestamp)
+        return Outcome(list(messages(said)), evaluation(task, run, reward), usage(said))
 
     def _orchestrator(self, trial: Attempt, task: Task, domain: str) -> Orchestrator:
         environment = registry.get_env_constructor(domain)()
         models = self.models
-        agent = ExperiencedAgent(
-            trial.experiences,
+        agent = self._agent(trial)(
+            experiences=trial.experiences,
             tools=environment.get_tools(),
             domain_policy=environment.get_policy(),
             llm=f"openai/{models.agent}",
@@ -77,6 +80,13 @@ class Simulator:
             max_steps=int(options.get("max_steps", MAX_STEPS)),
             seed=options.get("seed"),
         )
+
+    def _agent(self, trial: Attempt) -> type[InlineAgent] | type[DisclosingAgent]:
+        """Raises ValueError."""
+        wanted = trial.options.get("disclosure", self.disclosure)
+        if wanted not in ("tools", "inline"):
+            raise ValueError(f"options.disclosure: tools or inline, not {wanted!r}")
+        return InlineAgent if wanted == "inline" or trial.experiences.empty else DisclosingAgent
 
 
 def _user_tools(environment: Any) -> Any:

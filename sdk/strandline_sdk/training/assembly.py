@@ -157,11 +157,14 @@ def _directory(setup: Setup, begun: Path | None, clock: Clock) -> Iterator[RunDi
         whose = {"account": setup.client.account, "user": setup.client.user}
         if not (named := directory.events("run_named")):
             run = f"{path.name.rpartition('_')[2]}-{secrets.token_hex(3)}"
-            directory.event("run_named", run=run, **whose)
+            how = {"learn": setup.options.learn, "policies": setup.policies}
+            directory.event("run_named", run=run, **whose, **how)
         elif not whose.items() <= named[0].items():
             raise CannotResume(
                 f"{path} was begun for user {named[0]['user']} of account {named[0]['account']}"
             )
+        if directory.events("given_up"):
+            raise CannotResume(f"{path} was cleaned up before it was over: leave out --resume for a new run")
         yield directory
 
 
