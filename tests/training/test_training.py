@@ -234,6 +234,9 @@ def test_the_service_learns_and_its_draft_is_served_once_it_is_proven(runs: Runs
     assert (committed["status"], committed["learn"]["status"]) == ("completed", "completed")
     learnt = json.loads((run / row["path"] / "memory_diff.json").read_text())
     assert "experiences: 1" in learnt["taken"]
+    changed = [each for kind in ("adds", "updates") for each in learnt["diff"]["operations"][kind]]
+    (experience,) = [change for change in changed if change["memory_type"] == "experiences"]
+    assert "say aspen" in experience["after"]
     assert list(client.sessions()) == []
 
 

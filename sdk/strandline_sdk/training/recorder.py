@@ -82,13 +82,9 @@ class SessionRecorder:
         if not follows:
             return {}
         learnt = self.client.wait_for_task(follows, timeout=self._left(end))
-        return {
-            "learn": {
-                "status": learnt["status"],
-                "error": learnt.get("error"),
-                **(learnt.get("result") or {}),
-            }
-        }
+        told = {"status": learnt["status"], "error": learnt.get("error"), **(learnt.get("result") or {})}
+        changed = told.get("learn_diff_uri")
+        return {"learn": {**told, "diff": self.client.diff(changed) if changed else None}}
 
 
 def messages(planned: Planned, rollout: Rollout, at: str | None = None) -> Iterator[Message]:

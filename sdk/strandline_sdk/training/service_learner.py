@@ -48,11 +48,13 @@ class ServiceLearner:
         return recorder.record(planned, rollout)
 
     def submit(self, finished: Finished) -> Future[Share]:
-        """What the service says that it has learnt of it, counted."""
+        """What the service says that it has learnt of it, counted, and what that changed."""
         told: Future[Share] = Future()
-        learned = finished.committed.get("learn", {}).get("learned") or {}
+        learnt = finished.committed.get("learn", {})
+        learned = learnt.get("learned") or {}
         taken = tuple(f"{kind}: {count}" for kind, count in sorted(learned.items()) if count)
-        told.set_result(Share(finished.planned.name, taken=taken if learned.get("experiences") else ()))
+        shown = taken if learned.get("experiences") else ()
+        told.set_result(Share(finished.planned.name, taken=shown, diff=learnt.get("diff")))
         return told
 
     def end(self) -> PolicySet:

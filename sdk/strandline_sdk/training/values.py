@@ -158,16 +158,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Share:
-    """What a batch made of one rollout's gradient, told to nobody else: its points that stand now, and its others."""
+    """What a batch made of one rollout's gradient, told to nobody else: its points that stand now, and its others.
+    `diff`: what the service changed for it, where it is the service that learns."""
 
     rollout: str
     experience: str | None = None
     taken: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    diff: Mapping[str, Any] | None = None
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
-        return {"experience": self.experience, "taken": list(self.taken), "left": list(self.left)}
+        told = {"experience": self.experience, "taken": list(self.taken), "left": list(self.left)}
+        return {**told, **({"diff": self.diff} if self.diff else {})}
 
 
 @dataclass(frozen=True)

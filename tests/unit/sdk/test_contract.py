@@ -77,6 +77,7 @@ CALLS: dict[str, Callable[[Client], object]] = {
     "register_user": lambda c: c.register_user("acme", "mia", role="user"),
     "add_key": lambda c: c.add_key("acme", "mia", expires_at="2027-01-01T00:00:00Z", reads_only=True),
     "remove_user": lambda c: c.remove_user("acme", "mia"),
+    "erase_user": lambda c: c.erase_user("mia"),
 }  # fmt: skip
 
 
