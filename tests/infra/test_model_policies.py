@@ -95,7 +95,7 @@ def test_an_inference_profile_and_the_model_behind_it_in_any_of_its_regions() ->
 
 
 def test_the_model_behind_a_profile_only_through_the_profile(template: Template) -> None:
-    policy = template.document["Resources"]["ExtractModelProfilePolicy"]["Properties"]["PolicyDocument"]
+    policy = template.document["Resources"]["InvokeModelProfilePolicy"]["Properties"]["PolicyDocument"]
     (statement,) = resolve(policy["Statement"], {**AWS, "ModelId": PROFILE, "ModelFoundationId": MODEL})
     profile = f"arn:aws:bedrock:eu-west-1:123456789012:inference-profile/{PROFILE}"
     assert statement["Condition"] == {"StringEquals": {"bedrock:InferenceProfileArn": profile}}

@@ -125,8 +125,8 @@ def test_managed_policy(template: Template, rules: Any) -> None:
 
 
 def test_a_policy_of_its_own_that_is_always_there(template: Template, rules: Any) -> None:
-    document = changed(template, lambda resources: resources["ExtractModelPolicy"].pop("Condition"))
-    assert messages(rules.ConditionalPolicy, document) == ["ExtractModelPolicy: no condition"]
+    document = changed(template, lambda resources: resources["InvokeModelPolicy"].pop("Condition"))
+    assert messages(rules.ConditionalPolicy, document) == ["InvokeModelPolicy: no condition"]
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_a_policy_of_its_own_that_is_always_there(template: Template, rules: Any
 )
 def test_a_policy_of_its_own_that_is_too_wide(template: Template, rules: Any, resource: Any) -> None:
     def change(resources: Any) -> None:
-        document = resources["ExtractModelPolicy"]["Properties"]["PolicyDocument"]
+        document = resources["InvokeModelPolicy"]["Properties"]["PolicyDocument"]
         document["Statement"][0]["Resource"] = resource
 
     found = messages(rules.ConditionalPolicy, changed(template, change))
-    assert found == ["ExtractModelPolicy: too wide: bedrock:InvokeModel"]
+    assert found == ["InvokeModelPolicy: too wide: bedrock:InvokeModel"]
 
 
 @pytest.mark.parametrize(
