@@ -3,8 +3,9 @@
 The calls are recorded from a run in which nothing goes wrong; one fault at a time, the run is made again. Whatever died
 is repeated as its caller would, and afterwards the world must look as if nothing had happened.
 
-Each place is tried where it is reached first, the first journey's with every fault, those of the others with the faults
-that are not another's equal for the core. `make sim` tries every call with every fault (`STRANDLINE_SIM=full`).
+Each place is tried where it is reached first, with the faults that are not another's equal for the core. It is the
+adapters that make the others equal: those are tried once with each form of a call, an operation and its condition.
+`make sim` tries every call with every fault (`STRANDLINE_SIM=full`).
 """
 
 import os
@@ -65,10 +66,17 @@ def places(journey: type[Journey]) -> list[tuple[int, Call]]:
     return found
 
 
+def places_of(journey: type[Journey], kind: str) -> list[tuple[int, Call]]:
+    """Where to break it in this way."""
+    found = [(at, call) for at, call in places(journey) if harms_reads(kind) or not call.reads]
+    if EVERY_CALL or kind in BRIEF:
+        return found
+    first = {call.form: at for at, call in reversed(found)}
+    return [(at, call) for at, call in found if first[call.form] == at]
+
+
 def break_everywhere(journey: type[Journey], kind: str, subtests: pytest.Subtests) -> None:
-    for at, call in places(journey):
-        if call.reads and not harms_reads(kind):
-            continue
+    for at, call in places_of(journey, kind):
         with subtests.test(str(call), at=at):
             world = MotoWorld()
             made = journey(world)

@@ -6,7 +6,7 @@ call at a time: moto is not atomic by itself.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -32,6 +32,12 @@ class Call:
 
     operation: str
     site: str
+    condition: str = field(default="", compare=False)  # what it asks for, if anything
+
+    @property
+    def form(self) -> tuple[str, str]:
+        """What the adapters make of an answer does not depend on anything else."""
+        return self.operation, self.condition
 
     def __str__(self) -> str:
         return f"{self.operation} at {self.site}"
@@ -92,10 +98,10 @@ class Wire:
             send()
         return len(due)
 
-    def begins(self, operation: str) -> None:
+    def begins(self, operation: str, request: Mapping[str, Any]) -> None:
         if not self._quiet:
             self.land(len(self.calls))
-            self.calls.append(Call(operation, _site()))
+            self.calls.append(Call(operation, _site(), _condition(request)))
             self._attempts = 0
 
     def send(self, request: AWSPreparedRequest, service: str, send: Callable[[], AWSResponse]) -> AWSResponse:
@@ -140,8 +146,14 @@ _moto = BotocoreStubber()
 _moto.enabled = True
 
 
-def _begins(event_name: str, **_: Any) -> None:
-    Wired.wire.begins(event_name.partition(".")[2])
+def _begins(event_name: str, params: Mapping[str, Any], **_: Any) -> None:
+    Wired.wire.begins(event_name.partition(".")[2], params)
+
+
+def _condition(request: Mapping[str, Any]) -> str:
+    """Under which condition a request is sent: a header of S3, an expression of DynamoDB."""
+    asked = [name for name in ("If-Match", "If-None-Match") if name in request["headers"]]
+    return " ".join(asked) or ("expression" if b"ConditionExpression" in (request["body"] or b"") else "")
 
 
 def _send(event_name: str, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
