@@ -10,7 +10,7 @@ import pytest
 from tests.sim import cases
 
 AT_ONCE = 500
-SEEDS = 5_000
+SEEDS = 3_000
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
