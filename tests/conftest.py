@@ -1,10 +1,15 @@
-"""For every test: no network but loopback, and an AWS identity that opens nothing."""
+"""For every test: no network but loopback, and an AWS identity that opens nothing. What takes long comes first."""
 
 import ipaddress
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+HERE = Path(__file__).parent
+LONGEST = ("sim", "e2e")
 AWS_ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -47,6 +52,11 @@ def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
         return
     if not _is_loopback(address):
         raise NetworkBlockedError(f"tests may only reach loopback, not {address!r} ({event})")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Directories with files of minutes come first, so that no process is left alone with one at the end."""
+    items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] not in LONGEST)
 
 
 def _isolate_aws() -> None:
