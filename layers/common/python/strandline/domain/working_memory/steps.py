@@ -34,7 +34,7 @@ _PATH_FIELDS = (
     "target_file",
 )
 _COMMAND_FIELDS = ("command", "cmd")
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE)
+_URL = re.compile(r"[a-z][a-z0-9+.-]{0,30}://\S*", re.IGNORECASE)
 _BARE = (
     "py pyi ipynb js jsx ts tsx mjs java kt go rs c h cc cpp hpp cs rb php swift scala sh bash sql html css scss vue "
     "md rst txt json jsonl yaml yml toml ini cfg conf env lock xml csv tsv log pdf docx xlsx pptx png jpg svg"
