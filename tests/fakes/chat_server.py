@@ -231,6 +231,7 @@ class Notes:
             "preferences": [],
             "entities": [],
             "events": [],
+            "cases": [],
         }
     )
 

@@ -55,7 +55,7 @@ def test_facts_and_lines_with_their_sources(client: Client, service: Service) ->
     result = client.get(f"/tasks/{task_id}").result["result"]
     assert result["tokens"] == {"model": "openai:some-model", "input": 100, "output": 20, "calls": 1}
     (candidates,) = service.world.bodies("candidates.json").values()
-    assert json.loads(candidates)["extractor"] == "rules/1+openai:some-model/3"
+    assert json.loads(candidates)["extractor"] == "rules/1+openai:some-model/4"
 
 
 def test_a_fact_that_cannot_be_used_is_kept_with_its_reason(

@@ -148,6 +148,13 @@ class Candidates(BaseModel):
             else self
         )
 
+    def with_cases_of(self, first: "Candidates") -> "Candidates":
+        """The same archive extracted again, with the cases that it had `first`: its lesson is of these."""
+        there = {file.path for file in self.files}
+        more = [file for file in first.files if file.type == "cases" and file.path not in there]
+        files = sorted((*self.files, *more), key=lambda file: file.path)
+        return self.model_copy(update={"files": tuple(files)})
+
     def additions(self) -> Iterator[Addition]:
         """What the merge applies, one addition a file."""
         for file in self.files:

@@ -42,7 +42,7 @@ class Turn(BaseModel):
 
 
 class Transcript(BaseModel):
-    """The archived messages to extract from, in seq order, and the memory types to look for."""
+    """The archived messages to extract from, in seq order, and what to look for: memory types, and tasks."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -50,6 +50,9 @@ class Transcript(BaseModel):
     archive: int = Field(ge=1)
     turns: tuple[Turn, ...]
     types: tuple[MemoryType, ...] = BY_DEFAULT
+    kinds: tuple[str, ...] | None = Field(
+        default=None, description="kinds of task that are known; None: a model looks for no tasks in it"
+    )
 
     def looks_for(self, memory_type: str) -> bool:
         return any(kind.name == memory_type for kind in self.types)

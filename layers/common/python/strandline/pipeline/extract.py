@@ -145,7 +145,8 @@ def _extract_anew(services: Services, request: ExtractRequested) -> Candidates |
     head = living_head(services, request) if fetch(services.objects, key) is None else None
     if head is None:
         return None
-    candidates = _proposed(services, request, head)
+    first = first_candidates(services, request.session, request.archive)
+    candidates = _proposed(services, request, head, first)
     if candidates is None:
         _go_on_later(services, request)
         return None
@@ -165,8 +166,11 @@ def _messages(services: Services, request: ExtractRequested, head: Head) -> list
     return lines
 
 
-def _proposed(services: Services, request: ExtractRequested, head: Head) -> Candidates | None:
-    """What the archive says; None when a part of it is still to be read."""
+def _proposed(
+    services: Services, request: ExtractRequested, head: Head, first: Candidates | None = None
+) -> Candidates | None:
+    """What the archive says; None when a part of it is still to be read. A rebuild keeps the cases of what it said
+    `first`: what was learnt from them stays as it is."""
     messages = [read_line(line) for line in _messages(services, request, head)]
     session_id = request.session.session_id
     turns = tuple(transcribe(messages))
@@ -174,12 +178,15 @@ def _proposed(services: Services, request: ExtractRequested, head: Head) -> Cand
     own = pinned(services, request)
     types = policy.chosen((*REGISTRY.values(), *own.types))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
-    held = cases(services, request, policy, messages)
+    by_model = first is None and _is_read(services, transcript)
+    held = cases(services, request, policy, messages, by_model=by_model)
+    transcript = transcript.model_copy(update={"kinds": held.known})
     extraction = _extraction(services, request, transcript)
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
-    return _versioned(check(held.beside(extraction), transcript, policy, identity), own, request)
+    found = check(held.beside(extraction, messages), transcript, policy, identity)
+    return _versioned(found.with_cases_of(first) if first else found, own, request)
 
 
 def _versioned(candidates: Candidates, own: Pinned, request: ExtractRequested) -> Candidates:
@@ -199,10 +206,15 @@ def _whole(request: ExtractRequested) -> dict[str, int]:
 def _extraction(services: Services, request: ExtractRequested, transcript: Transcript) -> Extraction | None:
     """By the rules, which cost nothing and come first, and by the language model if there is one."""
     found = services.model.extract(transcript)
-    if services.language_model is None or not any(spoken(transcript)):
+    if services.language_model is None or not _is_read(services, transcript):
         return found
     facts = read(services, services.language_model, request, transcript)
     return beside(found, facts) if facts else None
+
+
+def _is_read(services: Services, transcript: Transcript) -> bool:
+    """Whether a language model reads it: there is one, and somebody spoke."""
+    return services.ports.language_model is not None and any(spoken(transcript))
 
 
 def _keep(services: Services, request: ExtractRequested, candidates: Candidates) -> Candidates:

@@ -14,7 +14,7 @@ trained on     the case as it is stored, re-read after its merge, never as the c
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -27,6 +27,7 @@ from strandline.domain.contracts import LearnRequested
 from strandline.domain.errors import ExtractionFailed, InvalidArgument, Unavailable
 from strandline.domain.events import memories_merged
 from strandline.domain.extraction import Usage
+from strandline.domain.learning.found import found_tasks
 from strandline.domain.learning.lesson import (
     Case,
     Lesson,
@@ -122,8 +123,13 @@ def _learned(services: Library, request: LearnRequested) -> Candidates:
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
     if lines is None:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
-    tasks, _ = tasks_of([read_line(line) for line in lines])
-    return _candidates(Life(request.session), request.archive, list(_lessons(services, request, tasks)))
+    messages = [read_line(line) for line in lines]
+    merged = read_candidates(services, Life(request.session), request.archive)
+    files = merged.files if merged else ()
+    tasks = tasks_of(messages)[0] or found_tasks(messages, files)
+    admitted = {file.path for file in files}
+    lessons = list(_lessons(services, request, tasks, admitted))
+    return _candidates(Life(request.session), request.archive, lessons)
 
 
 def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidates:
@@ -139,13 +145,13 @@ def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidate
     )
 
 
-def _lessons(services: Library, request: LearnRequested, tasks: Iterable[Task]) -> Iterator[Lesson]:
-    """One for each task whose case has taken this archive in."""
+def _lessons(
+    services: Library, request: LearnRequested, tasks: Iterable[Task], admitted: Container[str]
+) -> Iterator[Lesson]:
+    """One for each task whose case was `admitted`, and has taken this archive in."""
     owner = user_of(request.session)
     incarnation = request.session.incarnation
     place = Place(request.session.session_id, request.archive, lesson_id(incarnation, request.archive))
-    merged = read_candidates(services, Life(request.session), request.archive)
-    admitted = {file.path for file in merged.files} if merged else set()
     for task in tasks:
         path = case_path(task.name)
         stored = read_file(services, owner, path) if path in admitted else None

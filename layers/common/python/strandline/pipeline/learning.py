@@ -1,13 +1,15 @@
 """Learning, beside its stage (`learn.py`): which conversations hold cases, and the task of a lesson.
 
-commit point   create-once PUT of the archive's `learning.json`, where it speaks of a task: whether it is learnt from is
-               what the deployment's switch said at its first attempt, whatever it says when that is repeated
+commit point   create-once PUT of the archive's `learning.json`, where it speaks of a task or a model looks for one:
+               whether it is learnt from is what the deployment's switch said at its first attempt, whatever it says
+               when that is repeated
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from strandline.domain.candidates import Candidates
@@ -18,6 +20,7 @@ from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.memory_types import REGISTRY
 from strandline.domain.redaction import scrub
 from strandline.domain.times import stamp
+from strandline.domain.transcribing import text_of
 from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
 from strandline.ports import ConditionFailed, Item, StoreError
@@ -25,9 +28,12 @@ from strandline.storage.answered import answered
 from strandline.storage.due import Due
 from strandline.storage.layout import Life, user_of
 from strandline.storage.once import fetch, write_once
+from strandline.storage.parsing import memory_path
 
 TASK_TYPE = "session_learn"
 REASON_CHARS = 500
+KINDS_LISTED = 1_000
+"""Experiences that are looked through for kinds of task: one page of a LIST."""
 
 
 # ---- before the merge
@@ -35,13 +41,19 @@ REASON_CHARS = 500
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases that an archive holds, and what was to be one and is none."""
+    """The cases that an archive's metadata names, and what was to be one and is none. Where it names none, and a model
+    is to look for them, the kinds of task that are `known`; otherwise None."""
 
     proposals: Sequence[Proposal] = ()
     dropped: Sequence[Dropped] = ()
+    known: tuple[str, ...] | None = None
 
-    def beside(self, found: Extraction) -> Extraction:
-        """What was extracted, and these."""
+    def beside(self, found: Extraction, messages: Sequence[Mapping[str, Any]]) -> Extraction:
+        """What was extracted of these messages, and these; or without the tasks that a model found and nobody did."""
+        if self.known is not None:
+            from strandline.domain.learning.found import worked_on  # noqa: PLC0415 - only where a model is configured
+
+            return worked_on(found, messages)
         return found.model_copy(
             update={
                 "proposals": (*found.proposals, *self.proposals),
@@ -55,14 +67,33 @@ def cases(
     request: ExtractRequested,
     policy: MemoryPolicy,
     messages: Sequence[Mapping[str, Any]],
+    *,
+    by_model: bool,
 ) -> Cases:
-    """Those of an archive that is to be learnt from. Raises Unavailable."""
-    wanted = policy.admits(REGISTRY["cases"], None) and any(map(_speaks_of_a_task, messages))
+    """Those of an archive that is to be learnt from; without any, a model that reads it may look for them (`by_model`).
+    Raises Unavailable."""
+    named = any(map(_speaks_of_a_task, messages))
+    wanted = policy.admits(REGISTRY["cases"], None) and (named or by_model)
     if not wanted or not _switched_on(services, request):
         return Cases()
+    if not named:
+        return Cases(known=_known_kinds(services, request, messages))
     from strandline.domain.learning.lesson import case_proposals  # noqa: PLC0415 - few archives hold a case
 
     return Cases(*case_proposals(messages))
+
+
+def _known_kinds(
+    services: Services, request: ExtractRequested, messages: Sequence[Mapping[str, Any]]
+) -> tuple[str, ...]:
+    """By the names of the user's experiences: one LIST, where the index would have to be read and decoded."""
+    from strandline.domain.learning.kinds import kinds  # noqa: PLC0415 - only where a model is configured
+
+    prefix = f"{user_of(request.session).memories}experiences/"
+    with answered():
+        keys = list(islice(services.objects.keys(prefix), KINDS_LISTED))
+    paths = (found[1] for key in keys if (found := memory_path(key)))
+    return kinds(paths, map(text_of, messages))
 
 
 def _speaks_of_a_task(message: Mapping[str, Any]) -> bool:

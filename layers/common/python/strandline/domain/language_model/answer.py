@@ -11,12 +11,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.extraction import Claim, Dropped, Extraction, Proposal, Transcript, Turn
+from strandline.domain.language_model.cases import CASES, read_cases
 from strandline.domain.language_model.prompt import MAX_FACTS
 from strandline.domain.language_model.quotes import is_telling, said
+from strandline.domain.language_model.rows import Useless, seqs, valid
 from strandline.domain.language_model.schema import ATTRIBUTES
 from strandline.domain.language_model.speakers import speakers, spoken
 from strandline.domain.memory_types import MemoryType
@@ -43,10 +45,6 @@ class _Fact(BaseModel):
     value: str = ""
 
 
-class _Useless(Exception):
-    """Why a fact is dropped."""
-
-
 _Owned = tuple[str | None, tuple[tuple[str, str], ...]]
 
 
@@ -55,12 +53,14 @@ def read(answer: Answer | None, part: Transcript, extractor: str) -> Extraction:
     given = parsed(answer)
     abstract = _text(given, "abstract")
     rows = {kind.name: list_of(given, kind.name) for kind in part.types}
+    cases, useless = read_cases([] if part.kinds is None else list_of(given, CASES), part)
     reader = _Reader(part)
+    facts = [p for kind in part.types for p in reader.proposals(kind, rows[kind.name])]
     return Extraction(
         extractor=extractor,
         abstract=one_line(abstract, MAX_ABSTRACT),
-        proposals=tuple(p for kind in part.types for p in reader.proposals(kind, rows[kind.name])),
-        dropped=tuple(reader.dropped),
+        proposals=(*facts, *cases),
+        dropped=(*reader.dropped, *useless),
     )
 
 
@@ -81,7 +81,7 @@ class _Reader:
         for row in taken:
             try:
                 owned, claim = self._fact(kind, row)
-            except _Useless as why:
+            except Useless as why:
                 self._drop(kind, row, str(why))
             else:
                 files.setdefault(owned, []).append(claim)
@@ -91,14 +91,14 @@ class _Reader:
             yield Proposal(memory_type=kind.name, peer=peer, fields=dict(fields), claims=tuple(claims))
 
     def _fact(self, kind: MemoryType, row: Any) -> tuple[_Owned, Claim]:
-        fact = _valid(row)
+        fact = valid(row, _Fact)
         fields = tuple((name, _identity(row, name)) for name in kind.identity)
         cited = [turn for seq, turn in self._turns.items() if fact.seq_from <= seq <= fact.seq_to]
         quote, peer, seq = self._quoted(fact, cited)
         first, last = (fact.seq_from, fact.seq_to) if len(cited) <= MAX_CITED else (seq, seq)
         text = one_line(fact.text)
         if not text:
-            raise _Useless("is empty")
+            raise Useless("is empty")
         holds = _standing(fact) if kind.mode == "upsert" else {}
         claim = Claim(text=text, seq_from=first, seq_to=last, quote=quote, **holds)
         return (peer, fields), claim
@@ -108,17 +108,17 @@ class _Reader:
         passed on as they are: `candidates.check` rejects them."""
         speaker = self._by_label.get(fact.speaker)
         if speaker is None:
-            raise _Useless("its speaker is not clear")
+            raise Useless("its speaker is not clear")
         found = [(turn, quote) for turn in cited if (quote := said(fact.quote, turn.text)) is not None]
         if not found:
             return fact.quote, speaker.peer, fact.seq_from
         for turn, quote in found:
             if self._speakers[turn.speaker, turn.role] == speaker:
                 return _telling(quote, turn), speaker.peer, turn.seq
-        raise _Useless("its speaker is not who said what it quotes")
+        raise Useless("its speaker is not who said what it quotes")
 
     def _drop(self, kind: MemoryType, row: Any, reason: str) -> None:
-        first, last = _seqs(row)
+        first, last = seqs(row, "seq_from", "seq_to")
         self.dropped.append(Dropped(reason=reason, memory_type=kind.name, seq_from=first, seq_to=last))
 
 
@@ -130,7 +130,7 @@ def _standing(fact: _Fact) -> dict[str, str]:
 
 def _telling(quote: str, turn: Turn) -> str:
     if not is_telling(quote, turn.text):
-        raise _Useless("its quote is too short to show where it comes from")
+        raise Useless("its quote is too short to show where it comes from")
     return quote
 
 
@@ -170,25 +170,9 @@ def list_of(given: Mapping[str, Any], name: str) -> Sequence[Any]:
     return value
 
 
-def _valid(row: Any) -> _Fact:
-    try:
-        return _Fact.model_validate(row)
-    except ValidationError as error:
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(map(str, wrong["loc"])) or "fact"
-        raise _Useless(f"does not match the schema: {field}: {wrong['type']}") from None
-
-
 def _identity(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     text = one_line(value, MAX_IDENTITY) if isinstance(value, str) else ""
     if not text:
-        raise _Useless(f"needs the field {name}")
+        raise Useless(f"needs the field {name}")
     return text
-
-
-def _seqs(row: Any) -> tuple[int, int]:
-    """What a dropped fact says it cites, where that can be stored; otherwise 1."""
-    given = [row.get(name) for name in ("seq_from", "seq_to")] if isinstance(row, Mapping) else [None, None]
-    first, last = (n if type(n) is int and 1 <= n < 10**12 else 1 for n in given)
-    return first, last

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from strandline.domain.extraction import Transcript
+from strandline.domain.language_model import cases
 from strandline.domain.language_model.frame import frame
 from strandline.domain.language_model.schema import Schema, schema
 from strandline.domain.language_model.speakers import UNCLEAR, speakers
 
-VERSION = 3
+VERSION = 4
 """Part of the extractor's name: what was asked for decides what is remembered."""
 
 TOOL = "remember"
@@ -62,6 +63,12 @@ class Prompt:
 def prompt(part: Transcript) -> Prompt:
     """What is asked about one part."""
     labels = [speaker.label for speaker in speakers(part).values()]
+    if part.kinds is None:
+        return Prompt(
+            system=INSTRUCTIONS, user=f"{frame(part)}\n\n{_REMINDER}", schema=schema(labels, part.types)
+        )
     return Prompt(
-        system=INSTRUCTIONS, user=f"{frame(part)}\n\n{_REMINDER}", schema=schema(labels, part.types)
+        system=INSTRUCTIONS + cases.INSTRUCTIONS,
+        user=f"{frame(part)}\n{cases.framed(part.kinds)}\n\n{_REMINDER}",
+        schema=schema(labels, part.types, cases.schema_of_cases()),
     )

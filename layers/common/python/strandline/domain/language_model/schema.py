@@ -10,21 +10,25 @@ from strandline.domain.language_model.speakers import UNCLEAR
 from strandline.domain.memory_types import MemoryType
 
 Schema = Mapping[str, Any]
+_NOTHING: Mapping[str, Schema] = {}
 ATTRIBUTES = ("home", "employer", "occupation", "relationship", "diet")
 """Of which only the newest holds. The rules know the same (`rules/standing.py`)."""
 
 
-def schema(labels: Iterable[str], types: Iterable[MemoryType]) -> Schema:
-    """The schema of an answer about a part with these speakers, that looks for these types."""
+def schema(
+    labels: Iterable[str], types: Iterable[MemoryType], besides: Mapping[str, Schema] = _NOTHING
+) -> Schema:
+    """The schema of an answer about a part with these speakers, that looks for these types and what is `besides`."""
     speaker = {
         "type": "string",
         "enum": [*labels, UNCLEAR],
         "description": "id of the speaker whose words are quoted",
     }
-    return _object(
+    return object_of(
         {
-            "abstract": _text("one or two sentences: what this was about, with names and dates"),
+            "abstract": text("one or two sentences: what this was about, with names and dates"),
             **{kind.name: _facts(kind, speaker) for kind in types},
+            **besides,
         }
     )
 
@@ -44,22 +48,23 @@ _STANDING: Mapping[str, Schema] = {
 
 
 def _facts(kind: MemoryType, speaker: Schema) -> Schema:
-    identity = {name: _text(f"{name} of the memory, one to four words") for name in kind.identity}
-    fact = _object(
+    identity = {name: text(f"{name} of the memory, one to four words") for name in kind.identity}
+    fact = object_of(
         {
             **identity,
-            "text": _text("the fact: one sentence that stands on its own, people named, dates absolute"),
+            "text": text("the fact: one sentence that stands on its own, people named, dates absolute"),
             "speaker": speaker,
             "seq_from": {"type": "integer", "description": "seq of the first message it is taken from"},
             "seq_to": {"type": "integer", "description": "seq of the last one"},
-            "quote": _text("words of one of these messages, copied exactly, that say it"),
+            "quote": text("words of one of these messages, copied exactly, that say it"),
             **(_STANDING if kind.mode == "upsert" else {}),
         }
     )
     return {"type": "array", "description": kind.instruction, "items": fact}
 
 
-def _object(properties: Mapping[str, Schema]) -> dict[str, Any]:
+def object_of(properties: Mapping[str, Schema]) -> dict[str, Any]:
+    """An object with all of these."""
     return {
         "type": "object",
         "properties": properties,
@@ -68,5 +73,6 @@ def _object(properties: Mapping[str, Schema]) -> dict[str, Any]:
     }
 
 
-def _text(description: str) -> Schema:
+def text(description: str) -> Schema:
+    """Any text."""
     return {"type": "string", "description": description}

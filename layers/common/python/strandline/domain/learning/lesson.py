@@ -62,10 +62,11 @@ def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dr
     dropped = [
         Dropped(reason=each.reason, memory_type="cases", seq_from=each.seq, seq_to=each.seq) for each in wrong
     ]
-    return [_proposed(task) for task in tasks], dropped
+    return [proposed(task) for task in tasks], dropped
 
 
-def _proposed(task: Task) -> Proposal:
+def proposed(task: Task) -> Proposal:
+    """The case of a task, as an extraction proposes it: in the words of its request."""
     seq = task.request.seq
     quote = task.request.text[:INPUT_CHARS]
     fields = {
