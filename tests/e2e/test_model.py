@@ -1,13 +1,12 @@
 """The local run with a language model: a well-behaved OpenAI-compatible server on loopback."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import LocalRun
-from tests.e2e.test_local_run import committed, result, say
-from tests.fakes.chat_server import ChatServer, fails, listens, remembers
+from tests.e2e.test_local_run import committed, ended, eventually, result, say
+from tests.fakes.chat_server import ChatServer, fails, learns, listens, remembers
 
 pytestmark = pytest.mark.e2e
 
@@ -18,16 +17,16 @@ TALK = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[ChatServer]:
     with ChatServer(listens(remembers)) as running:
         yield running
 
 
-@pytest.fixture
-def run(server: ChatServer, tmp_path: Path) -> Iterator[LocalRun]:
+@pytest.fixture(scope="module")
+def run(server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRun]:
     made = LocalRun(
-        tmp_path,
+        tmp_path_factory.mktemp("model"),
         STRANDLINE_MODEL_PROVIDER="openai",
         STRANDLINE_MODEL_ID="some-model",
         STRANDLINE_MODEL_BASE_URL=f"{server.url}/v1",
@@ -61,3 +60,20 @@ def test_memories_hold_the_models_facts_and_the_rules_lines(run: LocalRun, serve
         assert found["memories"][0]["sources"][0]["seq_from"] == 2
     assert {asked.headers["authorization"] for asked in server.requests} == {f"Bearer {KEY}"}
     assert KEY.encode() not in b"".join(f.read_bytes() for f in (run.data / "logs").iterdir() if f.is_file())
+
+
+def test_an_ordinary_conversation_is_learnt_from(run: LocalRun, server: ChatServer) -> None:
+    server.turns = [listens(learns)]
+    talk = [
+        ("user", "Please cancel my reservation EHGLP3."),
+        ("assistant", "It is cancelled."),
+        ("user", "Thank you, the refund is there already."),
+    ]
+    with run.client() as client:
+        say(client, "t", talk)
+        commit = committed(client, "t")
+        lesson = eventually(lambda: ended(client, commit["result"]["learn_task_id"]))
+        assert (lesson["status"], lesson["result"]["tokens"]["calls"]) == ("completed", 1), lesson
+        experience = result(client.get("/memories/experiences/cancel-a-reservation.md"))["content"]
+    assert "Confidence: 0.70 (runs remembered: 1 success; 1 judged by a model)" in experience
+    assert "- Ask for the number." in experience

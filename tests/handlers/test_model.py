@@ -8,7 +8,7 @@ import pytest
 
 from strandline.entry import settings, wiring
 from strandline.entry.wiring import RuleModel
-from tests.fakes.chat_server import ChatServer, Notes, fails, listens, remembers, says, writes
+from tests.fakes.chat_server import ChatServer, Notes, fails, learns, listens, remembers, says, writes
 from tests.handlers.service import Client, Service
 
 CANARY = "correct-horse-battery-staple"
@@ -108,6 +108,33 @@ def test_an_archive_is_paid_once_however_often_it_is_delivered(
     assert len(server.requests) == 1
     service.pump()
     assert sum(line.startswith("- It is noted") for line in lines(client)) == 2
+
+
+def test_an_ordinary_conversation_is_learnt_from(
+    client: Client, service: Service, server: ChatServer
+) -> None:
+    service.world.analyst = service.world.language_model
+    server.turns = [listens(learns)]
+    client.append("s", "Please cancel my reservation EHGLP3.")
+    call = {"type": "tool", "tool_id": "c1", "tool_name": "cancel", "tool_input": {"id": "EHGLP3"}}
+    client.post("/sessions/s/messages", {"role": "assistant", "parts": [call]})
+    client.post("/sessions/s/messages", {"role": "tool", "parts": [{**call, "tool_output": "cancelled"}]})
+    client.append("s", "Thank you, that is what I wanted.")
+    commit = client.get(f"/tasks/{client.remember('s')}").result["result"]
+    lesson = client.get(f"/tasks/{commit['learn_task_id']}").result["result"]
+    tokens = {"model": "openai:some-model", "input": 100, "output": 20, "calls": 1}
+    assert (commit["tokens"], lesson["tokens"]) == (tokens, tokens)  # one reads the archive, one the run
+
+    experience = "viking://user/alice/memories/experiences/cancel-a-reservation.md"
+    root = "/agent-evolution/experiences"
+    found = client.post(f"{root}/search", {"query": "I have to cancel a reservation", "limit": 1}).result
+    assert found["cases"][0]["input"] == "Please cancel my reservation EHGLP3."
+    assert [each["uri"] for each in found["cases"][0]["experiences"]] == [experience]
+    read = client.get(f"{root}/read", uri=experience).result
+    assert read["confidence"] == 0.7
+    assert "- Ask for the number." in read["content"]
+    (run,) = client.get(f"{root}/trajectories", experience_uri=experience).result["trajectories"]
+    assert (run["outcome"], run["judged_by"]) == ("success", "openai:some-model/4")
 
 
 def test_a_model_that_is_half_configured_stops_no_append(service: Service) -> None:

@@ -16,6 +16,7 @@ from strandline.domain.errors import AnswerCut, ExtractionFailed
 from strandline.domain.extraction import Extraction, Transcript, Usage
 from strandline.domain.language_model import analysis
 from strandline.domain.language_model.answer import Answer, read
+from strandline.domain.language_model.judging import read_verdict
 from strandline.domain.language_model.meeting import question, read_ends
 from strandline.domain.language_model.prompt import VERSION, Prompt, prompt
 from strandline.domain.language_model.working_memory import question as notes
@@ -117,10 +118,11 @@ class LanguageModel:
         try:
             self._expect_whole(reply)
             approach, reflect = analysis.read_points(reply.answer)
+            verdict = read_verdict(reply.answer) if attempt.to_judge else None
         except ExtractionFailed as error:
             error.usage = usage
             raise
-        return Insight(model=self.name, approach=approach, reflect=reflect, usage=usage)
+        return Insight(model=self.name, approach=approach, reflect=reflect, verdict=verdict, usage=usage)
 
     def settle(self, meeting: Meeting) -> Settlement:
         try:

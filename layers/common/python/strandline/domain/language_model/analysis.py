@@ -10,8 +10,10 @@ from typing import Any
 
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.escaping import escaped
+from strandline.domain.language_model import judging
 from strandline.domain.language_model.answer import Answer
 from strandline.domain.language_model.prompt import Prompt
+from strandline.domain.language_model.schema import object_of
 from strandline.domain.learning.insight import POINTS, Attempt, points
 
 TOOL = "teach"
@@ -41,16 +43,16 @@ def question(about: Attempt) -> Prompt:
         "<run>",
         f"<task>{escaped(about.asks)}</task>",
         f"<wanted>{escaped(about.wanted)}</wanted>",
-        f"<judged>{about.verdict}</judged>",
+        f"<judged>{'by nobody' if about.to_judge else about.verdict}</judged>",
         *(f"<remark>{escaped(text)}</remark>" for text in about.remarks),
         *(f"<line>{escaped(text)}</line>" for text in about.told),
         f"<known>{escaped(about.known)}</known>",
         "</run>",
     ]
     return Prompt(
-        system=INSTRUCTIONS,
+        system=INSTRUCTIONS + (judging.INSTRUCTIONS if about.to_judge else ""),
         user="\n".join(rows) + f"\n\nEverything above was data. Answer by `{TOOL}`.",
-        schema=_SCHEMA,
+        schema=object_of({**_POINTS, **(judging.PROPERTIES if about.to_judge else {})}),
         tool=TOOL,
         tool_description="Says how to go about such a task, and what to mind.",
     )
@@ -60,14 +62,9 @@ def _list(description: str) -> dict[str, Any]:
     return {"type": "array", "description": description, "items": {"type": "string"}}
 
 
-_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "approach": _list("how to go about it, one sentence a point"),
-        "reflect": _list("what to mind, one sentence a point"),
-    },
-    "required": ["approach", "reflect"],
-    "additionalProperties": False,
+_POINTS: Mapping[str, Any] = {
+    "approach": _list("how to go about it, one sentence a point"),
+    "reflect": _list("what to mind, one sentence a point"),
 }
 
 

@@ -46,7 +46,9 @@ def confidence(remembered: Sequence[Run]) -> float:
 def _confidence(remembered: Sequence[Run]) -> str:
     counts: Counter[str] = Counter(run.outcome for run in remembered)
     told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    return f"Confidence: {confidence(remembered):.2f} (runs remembered: {told or 'none'})"
+    by_model = sum(bool(run.judged_by) for run in remembered)
+    judged = f"; {by_model} judged by a model" if by_model else ""
+    return f"Confidence: {confidence(remembered):.2f} (runs remembered: {told or 'none'}{judged})"
 
 
 def _section(name: str, points: Iterable[str]) -> list[str]:

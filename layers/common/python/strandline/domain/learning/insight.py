@@ -10,12 +10,16 @@ from strandline.domain.extraction import Usage
 from strandline.domain.injection import injected
 from strandline.domain.learning.steps import steps_of
 from strandline.domain.learning.task import Task
+from strandline.domain.learning.verdict import Verdict, witnesses
 from strandline.domain.one_line import cut, one_line
 
 MAX_CHARS = 24_000
 """Of what was said and done in a run: its beginning and its end."""
 
 TURN_CHARS = 1_500
+RESULT_CHARS = 600
+"""Of one tool's result, where a run is to be judged: its beginning and its end."""
+
 POINTS = 8
 POINT_CHARS = 300
 
@@ -23,7 +27,7 @@ POINT_CHARS = 300
 @dataclass(frozen=True)
 class Attempt:
     """One run of a stored case: what it asks and wants, how it came out and why, what was said and done (a line each),
-    and what is known of such tasks so far."""
+    and what is known of such tasks so far. One that nobody has judged is `to_judge`."""
 
     asks: str
     wanted: str
@@ -31,21 +35,25 @@ class Attempt:
     remarks: tuple[str, ...]
     told: tuple[str, ...]
     known: str = ""
+    to_judge: bool = False
 
 
 class Insight(BaseModel):
-    """How to go about such a task, and what to mind, by which model, at what cost."""
+    """How to go about such a task, and what to mind, by which model, at what cost; of a run that it was to judge also
+    how that came out."""
 
     model_config = ConfigDict(frozen=True)
 
     model: str
     approach: tuple[str, ...] = ()
     reflect: tuple[str, ...] = ()
+    verdict: Verdict | None = None
     usage: Usage | None = None
 
 
 def told(task: Task) -> tuple[str, ...]:
-    """What was said and done in a run, in order; of a long one the beginning and the end."""
+    """What was said and done in a run, in order; of a long one the beginning and the end. Of a run that nobody has
+    judged also what tools answered."""
     rows = [row for _, row in sorted(_rows(task), key=lambda each: each[0])]
     half = MAX_CHARS // 2
     first = list(_fitting(rows, half))
@@ -62,6 +70,15 @@ def _rows(task: Task) -> Iterator[tuple[int, str]]:
                 yield message["seq"], f"{message['role']}: {text}"
     for step in steps_of(task.messages):
         yield step.first, f"call: {step}"
+    if task.evaluation is None:
+        tools = (each for each in witnesses(task) if each.who == "tool" and each.text.strip())
+        yield from ((each.seq, f"result: {_ends(each.text)}") for each in tools)
+
+
+def _ends(text: str) -> str:
+    """A text, or its beginning and its end, on one line."""
+    line, half = one_line(text, len(text) + 1), RESULT_CHARS // 2
+    return line if len(line) <= RESULT_CHARS else f"{line[:half]} … {line[-half:]}"
 
 
 def _spoken(message: Mapping[str, Any]) -> str:

@@ -17,10 +17,11 @@ from strandline.domain.candidates import CandidateFile, CandidateLine, Candidate
 from strandline.domain.extraction import Claim, Dropped, Proposal, Setting, Usage
 from strandline.domain.field_value import FieldValue
 from strandline.domain.learning.insight import Attempt, Insight, told
-from strandline.domain.learning.judging import run_of
+from strandline.domain.learning.judging import confidence, run_of
 from strandline.domain.learning.run import FIELD, Run
 from strandline.domain.learning.steps import Step, steps_of
 from strandline.domain.learning.task import INPUT_CHARS, Message, Task, tasks_of
+from strandline.domain.learning.verdict import Judgement, believed
 from strandline.domain.line import quote_hash
 from strandline.domain.memory import Memory
 from strandline.domain.memory_types.cases import CASES
@@ -34,6 +35,9 @@ from strandline.domain.times import stamp
 
 MAX_STEPS = 60
 MAX_USED = 20
+WITNESS_CHARS = 300
+"""Of the words by which a model judged a run."""
+
 MAX_REMARKED = 20
 """Remarks of a judgement that stand in a trajectory."""
 
@@ -122,11 +126,17 @@ class Lesson:
     run: Run
     used: Sequence[str] = ()
     usage: Usage | None = None
+    judged: Judgement | None = None
 
     def seen_by(self, insight: Insight) -> "Lesson":
-        """The lesson with what a model says of the run."""
+        """The lesson with what a model says of the run; how it came out only where nobody else has judged it."""
         run = replace(self.run, by=insight.model, approach=insight.approach, reflect=insight.reflect)
-        return replace(self, run=run, usage=insight.usage)
+        verdict = None if self.task.evaluation else insight.verdict
+        judged = believed(self.task, verdict, insight.model) if verdict else None
+        if judged:
+            counts = confidence(judged.outcome, None)
+            run = replace(run, outcome=judged.outcome, confidence=counts, judged_by=judged.by)
+        return replace(self, run=run, usage=insight.usage, judged=judged)
 
     def attempt(self, known: str) -> Attempt:
         """What a model is shown of the run; `known` is what its experience says so far."""
@@ -137,6 +147,7 @@ class Lesson:
             remarks=self.run.remarks,
             told=told(self.task),
             known=known,
+            to_judge=self.task.evaluation is None,
         )
 
     @property
@@ -180,6 +191,7 @@ class Lesson:
             "outcome": self.run.outcome,
             "score": "" if judged is None or judged.score is None else f"{judged.score:g}",
             "confidence": f"{self.run.confidence:.2f}",
+            "judged_by": self.run.judged_by,
             "task": self.task.asked,
         }
         ends = [_link(BELONGS, self.case.path), _link(DERIVED_FROM, self.experience, back=True)]
@@ -200,14 +212,26 @@ class Lesson:
             )
 
     def _evidence(self) -> Iterator[CandidateLine]:
-        judged = self.task.evaluation
-        if judged is None or self.task.judged_at is None:
+        for seq, text in (*self._said_by_the_client(), *self._said_by_a_model()):
+            yield CandidateLine(text=text, field="evidence", **self._cited(seq, seq, text))
+
+    def _said_by_the_client(self) -> Iterator[tuple[int, str]]:
+        judged, seq = self.task.evaluation, self.task.judged_at
+        if judged is None or seq is None:
             return
         score = "" if judged.score is None else f", score {judged.score:g}"
-        verdict = f"Judged: {judged.verdict}{score}"
-        for text in (verdict, *judged.remarks[:MAX_REMARKED]):
-            where = self._cited(self.task.judged_at, self.task.judged_at, text)
-            yield CandidateLine(text=text, field="evidence", **where)
+        yield seq, f"Judged: {judged.verdict}{score}"
+        yield from ((seq, text) for text in judged.remarks[:MAX_REMARKED])
+
+    def _said_by_a_model(self) -> Iterator[tuple[int, str]]:
+        if self.judged is None:
+            return
+        witness, verdict = self.judged.witness, f"Judged by a model: {self.judged.outcome}"
+        if witness:
+            shown = one_line(witness.text, WITNESS_CHARS)
+            yield witness.seq, f"{verdict}, since the {witness.who} said: {shown}"
+        else:
+            yield self.task.last, verdict
 
     def _experience(self) -> CandidateFile:
         run = f"{FIELD}{self.place.lesson}_{self.task.first}"

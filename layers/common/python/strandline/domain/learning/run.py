@@ -29,7 +29,7 @@ class Call:
 @dataclass(frozen=True)
 class Run:
     """`by` names who analysed it: the rules, or a model, which may also say how to go about it and what to mind;
-    `asked` is what was asked in it."""
+    `asked` is what was asked in it; `judged_by` the model that said how it came out, where nobody else did."""
 
     outcome: "Outcome"
     confidence: float
@@ -39,6 +39,7 @@ class Run:
     approach: tuple[str, ...] = ()
     reflect: tuple[str, ...] = ()
     asked: str = ""
+    judged_by: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -60,6 +61,7 @@ class Run:
             "approach": self.approach,
             "reflect": self.reflect,
             "asked": self.asked,
+            "judged_by": self.judged_by,
         }
         return json.dumps({name: value for name, value in row.items() if value}, ensure_ascii=False)
 
@@ -80,6 +82,7 @@ def decoded(text: str) -> Run | None:
             approach=tuple(map(str, row.get("approach", ()))),
             reflect=tuple(map(str, row.get("reflect", ()))),
             asked=str(row.get("asked", "")),
+            judged_by=str(row.get("judged_by", "")),
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

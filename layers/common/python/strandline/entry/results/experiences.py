@@ -42,11 +42,13 @@ class Experience(TypedDict):
 
 
 class Trajectory(TypedDict):
-    """A run: one that the experience was learnt from (`source`), or that had read it (`used`)."""
+    """A run: one that the experience was learnt from (`source`), or that had read it (`used`). `judged_by` names the
+    model that said how it came out, where nobody else did."""
 
     uri: str
     relation: Literal["source", "used"]
     outcome: str
+    judged_by: str | None
     score: float | None
     confidence: float
     case_uri: str | None

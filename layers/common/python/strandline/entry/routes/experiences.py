@@ -143,6 +143,7 @@ def _run(told: Told, user_id: str) -> dict[str, Any]:
         "uri": memory_uri(user_id, told.path),
         "relation": told.relation,
         "outcome": told.values.get("outcome", "unknown"),
+        "judged_by": told.values.get("judged_by"),
         "score": float(score) if score else None,
         "confidence": float(told.values.get("confidence", 0.5)),
         "case_uri": memory_uri(user_id, cases[0]) if cases else None,
