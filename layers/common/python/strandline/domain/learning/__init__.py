@@ -5,8 +5,14 @@
     judging     how a run came out, and how much its lessons count
     run         one run of a task as an experience remembers it
     newest      what a case or an experience keeps of runs without end
+    found       the tasks that a language model found in a conversation, where its metadata names none
+    kinds       the kinds of task that are known, as that model is shown them
+    insight     what a model is shown of a run, and what it says of it
+    verdict     how a run came out as a model says, and what bears that out
+    evidence    what a trajectory says of that
     experience  an experience's text: it follows from its runs, in whatever order they were learnt
     lesson      what one conversation adds to cases, trajectories and experiences
 
-All of it is rules: the same messages give the same bytes. They need no model, and can only tell what the log says.
+All of it is rules: the same messages, and the same answers of a model where there is one, give the same bytes. They need no
+model, and can then only tell what the log says.
 """

@@ -16,6 +16,7 @@ from typing import Any
 from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateLink, CandidateValue
 from strandline.domain.extraction import Claim, Dropped, Proposal, Setting, Usage
 from strandline.domain.field_value import FieldValue
+from strandline.domain.learning.evidence import evidence
 from strandline.domain.learning.insight import Attempt, Insight, told
 from strandline.domain.learning.judging import confidence, run_of
 from strandline.domain.learning.run import FIELD, Run
@@ -35,12 +36,6 @@ from strandline.domain.times import stamp
 
 MAX_STEPS = 60
 MAX_USED = 20
-WITNESS_CHARS = 300
-"""Of the words by which a model judged a run."""
-
-MAX_REMARKED = 20
-"""Remarks of a judgement that stand in a trajectory."""
-
 BELONGS, DERIVED_FROM, USED = "belongs_to", "derived_from", "used"
 
 
@@ -212,26 +207,8 @@ class Lesson:
             )
 
     def _evidence(self) -> Iterator[CandidateLine]:
-        for seq, text in (*self._said_by_the_client(), *self._said_by_a_model()):
+        for seq, text in evidence(self.task, self.judged):
             yield CandidateLine(text=text, field="evidence", **self._cited(seq, seq, text))
-
-    def _said_by_the_client(self) -> Iterator[tuple[int, str]]:
-        judged, seq = self.task.evaluation, self.task.judged_at
-        if judged is None or seq is None:
-            return
-        score = "" if judged.score is None else f", score {judged.score:g}"
-        yield seq, f"Judged: {judged.verdict}{score}"
-        yield from ((seq, text) for text in judged.remarks[:MAX_REMARKED])
-
-    def _said_by_a_model(self) -> Iterator[tuple[int, str]]:
-        if self.judged is None:
-            return
-        witness, verdict = self.judged.witness, f"Judged by a model: {self.judged.outcome}"
-        if witness:
-            shown = one_line(witness.text, WITNESS_CHARS)
-            yield witness.seq, f"{verdict}, since the {witness.who} said: {shown}"
-        else:
-            yield self.task.last, verdict
 
     def _experience(self) -> CandidateFile:
         run = f"{FIELD}{self.place.lesson}_{self.task.first}"
