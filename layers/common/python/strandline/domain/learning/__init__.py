@@ -13,6 +13,6 @@
     experience  an experience's text: it follows from its runs, in whatever order they were learnt
     lesson      what one conversation adds to cases, trajectories and experiences
 
-All of it is rules: the same messages, and the same answers of a model where there is one, give the same bytes. They need no
-model, and can then only tell what the log says.
+All of it is rules: the same messages, and the same answers of a model where there is one, give the same bytes. They
+need no model, and can then only tell what the log says.
 """
