@@ -20,10 +20,10 @@ BUDGETS = {
     "commit": 90,
     "extract": 140,
     "merge": 205,
-    "learn": 210,
+    "learn": 215,
     "sweep": 205,
     "erase": 480,
-    "api": 475,
+    "api": 480,
     "mcp": 560,
 }
 MEMORIES = {"api", "erase", "learn", "mcp", "merge", "sweep"}

@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from strandline.domain.injection import injected
-from strandline.domain.language_model.frame import INJECTION
 from strandline.domain.language_model.quotes import is_telling, said
 from strandline.domain.learning.task import Outcome, Task
+from strandline.domain.screening import INJECTION
 from strandline.domain.tool_calls import tool_parts
 from strandline.domain.transcribing import text_of
 
