@@ -14,7 +14,7 @@ Document = Mapping[str, Any]
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse}td,th{padding:.3rem .7rem;border-bottom:1px solid #ddd;text-align:left}"
-    "code{font-size:13px}li{margin:.3rem 0}td.n{text-align:right}"
+    "code{font-size:13px}li{margin:.3rem 0}td.n{text-align:right;white-space:nowrap}table{font-size:13px}"
 )
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -126,7 +126,8 @@ def _trial(result: Document, run: Path, beside: Path) -> str:
         f'<a href="{escape(quote(Path(os.path.relpath(file, beside)).as_posix()))}">{file.name}</a>'
         for file in files
     )
-    return f"trial {result['trial']}: {said}{read}<br>{' '.join(links)}"
+    score = f", {result['score']:.2f}" if "score" in result else ""
+    return f"trial {result['trial']}{score}: {said}{read}<br>{' '.join(links)}"
 
 
 def _name(one: Document) -> str:
