@@ -152,9 +152,9 @@ def test_an_extraction(world: World) -> None:
     world.commit("s")
     _, calls = counted(world, world.extract_next)
     assert calls == {
-        # candidates (none yet), the head for the policy, the archive's messages and types (none), the journal; the
-        # working memory (none yet), and for it the messages again
-        "objects.get": 7,
+        # candidates (none yet), the head for the policy, the archive's messages, once, and types (none), the journal;
+        # the working memory (none yet)
+        "objects.get": 6,
         "objects.list": 1,  # the types that the user has declared
         "objects.put": 4,  # the journal, candidates, abstract, overview
         "items.update": 1,  # the task is running

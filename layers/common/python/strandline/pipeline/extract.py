@@ -11,6 +11,7 @@ on crash       before the candidates: the message is delivered again and the wor
                versions of the working memory that exist
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -30,13 +31,14 @@ from strandline.domain.memory_types.custom import version
 from strandline.domain.message import read_line
 from strandline.domain.session import CANCELLED, Head, cancelled, find_archive
 from strandline.domain.transcribing import transcribe
+from strandline.domain.working_memory.thresholds import Stored
 from strandline.pipeline import outcome
 from strandline.pipeline.announce import announce
 from strandline.pipeline.learning import cases
 from strandline.pipeline.memory_types import Pinned, pinned
 from strandline.pipeline.reading import read
 from strandline.pipeline.services import Services
-from strandline.pipeline.working_memory import run_working_memory
+from strandline.pipeline.working_memory import Found, run_working_memory
 from strandline.ports import StoreError
 from strandline.storage.answered import answered
 from strandline.storage.layout import Life, Rebuild, head_key, user_of
@@ -54,7 +56,7 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
         return _extract_anew(services, request)
     began = services.clock.now()
     life = Life(request.session)
-    candidates, head = read_candidates(services, life, request.archive), None
+    candidates, found = read_candidates(services, life, request.archive), None
     if candidates is None:
         head = living_head(services, request)
         if head is None or not _waits(head, request):
@@ -62,14 +64,15 @@ def run_extract(services: Services, request: ExtractRequested, attempt: int = 1)
         announce_commit(services, head, request)
         if called_off(services, request, head):
             return None
-        candidates = _extract(services, request, head, attempt)
+        found = Found(head, _messages(services, request, head))
+        candidates = _extract(services, request, found, attempt)
     if candidates is None:
         _go_on_later(services, request)
         return None
     write_once(
         services.objects, life.archive_file(request.archive, "abstract.md"), candidates.abstract.encode()
     )
-    if not run_working_memory(services, request, head, began):
+    if not run_working_memory(services, request, found, began):
         _go_on_later(services, request)
         return None
     _pass_on(services, request)
@@ -130,11 +133,11 @@ def called_off(services: Services, request: ExtractRequested | MergeRequested, h
     return True
 
 
-def _extract(services: Services, request: ExtractRequested, head: Head, attempt: int) -> Candidates | None:
+def _extract(services: Services, request: ExtractRequested, found: Found, attempt: int) -> Candidates | None:
     """The candidates, stored; None when a part of the archive is still to be read."""
     with suppress(StoreError):
         services.tasks.running(request.session, request.task_id, stage="extract", attempts=attempt)
-    candidates = _proposed(services, request, head)
+    candidates = _proposed(services, request, found)
     return candidates and _keep(services, request, candidates)
 
 
@@ -146,7 +149,8 @@ def _extract_anew(services: Services, request: ExtractRequested) -> Candidates |
     if head is None:
         return None
     first = first_candidates(services, request.session, request.archive)
-    candidates = _proposed(services, request, head, first)
+    found = Found(head, _messages(services, request, head))
+    candidates = _proposed(services, request, found, first)
     if candidates is None:
         _go_on_later(services, request)
         return None
@@ -155,7 +159,7 @@ def _extract_anew(services: Services, request: ExtractRequested) -> Candidates |
     return candidates
 
 
-def _messages(services: Services, request: ExtractRequested, head: Head) -> list[bytes]:
+def _messages(services: Services, request: ExtractRequested, head: Head) -> Sequence[Stored]:
     """The messages of the archive; for a rebuild also those that would be its own, were it made now."""
     with answered():
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
@@ -163,23 +167,22 @@ def _messages(services: Services, request: ExtractRequested, head: Head) -> list
             lines = services.log.live(head, request.first, request.last)
     if lines is None:
         raise ExtractionFailed("the archive's messages are not in the bucket", final=True)
-    return lines
+    return [read_line(line) for line in lines]
 
 
 def _proposed(
-    services: Services, request: ExtractRequested, head: Head, first: Candidates | None = None
+    services: Services, request: ExtractRequested, found: Found, first: Candidates | None = None
 ) -> Candidates | None:
     """What the archive says; None when a part of it is still to be read. A rebuild keeps the cases of what it said
     `first`: what was learnt from them stays as it is."""
-    messages = [read_line(line) for line in _messages(services, request, head)]
     session_id = request.session.session_id
-    turns = tuple(transcribe(messages))
-    policy = MemoryPolicy.model_validate(head.memory_policy or {})
+    turns = tuple(transcribe(found.messages))
+    policy = MemoryPolicy.model_validate(found.head.memory_policy or {})
     own = pinned(services, request)
     types = policy.chosen((*REGISTRY.values(), *own.types))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
     by_model = first is None and _is_read(services, transcript)
-    held = cases(services, request, policy, messages, by_model=by_model)
+    held = cases(services, request, policy, found.messages, by_model=by_model)
     transcript = transcript.model_copy(update={"kinds": held.known})
     extraction = _extraction(services, request, transcript)
     if extraction is None:

@@ -13,7 +13,7 @@ What an update costs does not depend on how long the session is: its input is a 
 of messages, which is too. An update that fails fails the attempt; the versions before it stay as they are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -34,6 +34,7 @@ from strandline.storage.log import ref
 from strandline.storage.working_memories import OVERVIEW, Kept, WorkingMemories
 
 HALF = 2
+NOTHING: Mapping[int, Sequence[Stored]] = {}
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,22 @@ class _Version:
         return self.document.through
 
 
+@dataclass(frozen=True)
+class Found:
+    """What an extraction has read, so that it is not read again: the session's head, and the archive's messages."""
+
+    head: Head
+    messages: Sequence[Stored]
+
+
 class _LaterError(Exception):
     """There is no time left for another update in this delivery; those before it are stored."""
 
 
 def run_working_memory(
-    services: Services, request: ExtractRequested, head: Head | None, began: datetime
+    services: Services, request: ExtractRequested, found: Found | None, began: datetime
 ) -> bool:
-    """Sees to it that the archive has its version. `head`: the session's, if it has been read. False when
+    """Sees to it that the archive has its version; what of it has been `found` is not read again. False when
     the rest is to be done in another delivery: something has been stored in this one, so it ends.
 
     Raises ExtractionFailed when there is no valid document to be had, Unavailable when a store did not answer. A
@@ -67,14 +76,14 @@ def run_working_memory(
     )
     if versions.read(key) is not None:
         return True
-    head = head or _living(services, request.session)
+    head = found.head if found else _living(services, request.session)
     if head is None or cancelled(head, request.archive):
         return True
     if not keeps_working_memory(head):
         versions.write(key, Kept("", Usage()))
         return True
     try:
-        keeper = _Keeper(services, head, began)
+        keeper = _Keeper(services, head, began, {request.archive: found.messages} if found else {})
         keeper.make(*keeper.newest(request.archive - 1), request.archive)
     except _LaterError:
         return False
@@ -138,8 +147,16 @@ def keeps_working_memory(head: Head) -> bool:
 class _Keeper:
     """Makes the versions of one session that are missing, the earliest first."""
 
-    def __init__(self, services: Services, head: Head, began: datetime) -> None:
+    def __init__(
+        self,
+        services: Services,
+        head: Head,
+        began: datetime,
+        known: Mapping[int, Sequence[Stored]] = NOTHING,
+    ) -> None:
+        """`known`: the messages of archives that have been read."""
         self._services = services
+        self._known = known
         self._versions = WorkingMemories(services.objects)
         self._head = head
         self._life = Life(ref(head))
@@ -157,13 +174,15 @@ class _Keeper:
     def make(self, done: int, version: _Version, number: int) -> _Version:
         """The version of archive `number`'s end, once it and all behind `done`, which has this version, are there."""
         for each, first, last in self._ranges(done + 1, number):
-            lines = self._services.log.archived(ref(self._head), each, first, last)
-            messages = [
-                read_line(line) for line in lines or ()
-            ]  # somebody has removed them: they are lost anyway
+            messages = self._known.get(each) or self._archived(each, first, last)
             made = self._advance(version, messages, self._life.archive_file(each, OVERVIEW))
             version = _Version(_through(made.document, last), Usage())
         return version
+
+    def _archived(self, number: int, first: int, last: int) -> Sequence[Stored]:
+        """None where somebody has removed them: they are lost anyway."""
+        lines = self._services.log.archived(ref(self._head), number, first, last)
+        return [read_line(line) for line in lines or ()]
 
     def ahead(self, version: _Version, through: int) -> int:
         """Goes on from the version of the last archive, up to that live message or the last before it where no call is
