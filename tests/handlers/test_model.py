@@ -8,7 +8,17 @@ import pytest
 
 from strandline.entry import settings, wiring
 from strandline.entry.wiring import RuleModel
-from tests.fakes.chat_server import ChatServer, Notes, fails, learns, listens, remembers, says, writes
+from tests.fakes.chat_server import (
+    ChatServer,
+    Notes,
+    fails,
+    learns,
+    listens,
+    remembers,
+    says,
+    updates,
+    writes,
+)
 from tests.handlers.service import Client, Service
 
 CANARY = "correct-horse-battery-staple"
@@ -135,6 +145,26 @@ def test_an_ordinary_conversation_is_learnt_from(
     assert "- Ask for the number." in read["content"]
     (run,) = client.get(f"{root}/trajectories", experience_uri=experience).result["trajectories"]
     assert (run["outcome"], run["judged_by"]) == ("success", "openai:some-model/4")
+
+
+def test_the_line_of_a_delivery_counts_what_was_asked_in_it_for_the_working_memory_too(
+    client: Client, service: Service, server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.turns = [listens(remembers), writes("no JSON"), listens(updates)]
+    service.world.summariser = service.world.language_model
+    client.append("s", SAID[0])
+    client.commit("s")
+    (delivery,) = service.world.extract_queue.receive(1)
+    for received in (1, 2, 3):
+        service.send_batch("ExtractQueue", [(delivery.body, received)])
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    names = ("model_calls", "model_input_tokens", "model_output_tokens", "failures")
+    told = [{name: line[name][0] for name in names if name in line} for line in said]
+    assert [row for row, line in zip(told, said, strict=True) if line["stage"] == "extract"] == [
+        {"model_calls": 2, "model_input_tokens": 200, "model_output_tokens": 40, "failures": 1},
+        {"model_calls": 1, "model_input_tokens": 100, "model_output_tokens": 20},
+        {},  # everything is there
+    ]
 
 
 def test_a_model_that_is_half_configured_stops_no_append(service: Service) -> None:

@@ -79,11 +79,25 @@ class Patience:
     total: float
 
 
-class LanguageModel:
-    """One model. It remembers nothing between archives."""
+def _untold(_: Usage) -> None:
+    pass
 
-    def __init__(self, endpoint: Endpoint, patience: Patience, clock: Clock, ids: Ids) -> None:
+
+class LanguageModel:
+    """One model. It remembers nothing between archives. `spent` hears of what each question has cost, also of one that
+    came to nothing."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        patience: Patience,
+        clock: Clock,
+        ids: Ids,
+        *,
+        spent: Callable[[Usage], None] = _untold,
+    ) -> None:
         self._endpoint = endpoint
+        self._spent = spent
         self._patience = patience
         self._clock = clock
         self._ids = ids
@@ -143,7 +157,9 @@ class LanguageModel:
         spent = (reply.input_tokens, reply.output_tokens)
         name = self._endpoint.name
         log.info("%s answered (%s) after %d calls: %d tokens in, %d out", name, reply.stop, calls, *spent)
-        return Usage(models=(name,), calls=calls, input_tokens=spent[0], output_tokens=spent[1])
+        usage = Usage(models=(name,), calls=calls, input_tokens=spent[0], output_tokens=spent[1])
+        self._spent(usage)
+        return usage
 
     def _read(self, reply: Reply, transcript: Transcript) -> Extraction:
         self._expect_whole(reply)
@@ -182,6 +198,7 @@ class LanguageModel:
 
     def _failed(self, error: Exception, calls: int, *, final: bool) -> ExtractionFailed:
         usage = Usage(models=(self._endpoint.name,), calls=calls)
+        self._spent(usage)
         return ExtractionFailed(f"the model did not answer: {error}", final=final, usage=usage)
 
 

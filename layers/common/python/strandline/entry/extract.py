@@ -71,10 +71,3 @@ def _tell(candidates: Candidates | None) -> None:
         return
     telemetry.note(extractor=candidates.extractor)
     telemetry.count(extracted=1, rejected_claims=len(candidates.rejected))
-    if candidates.usage is not None:
-        spent = candidates.usage
-        telemetry.count(
-            model_calls=spent.calls,
-            model_input_tokens=spent.input_tokens,
-            model_output_tokens=spent.output_tokens,
-        )

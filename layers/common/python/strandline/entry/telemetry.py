@@ -13,12 +13,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from strandline.adapters.clock import SystemClock
 from strandline.domain.contracts import SessionRef
 from strandline.domain.failure import kind_of
 from strandline.entry.settings import trace_header
+
+if TYPE_CHECKING:
+    from strandline.domain.extraction import Usage
 
 NAMESPACE = "Strandline"
 _TRACE = re.compile(
@@ -53,6 +56,15 @@ def count(**counts: int) -> None:
     if line is not None:
         for name, value in counts.items():
             line.counts[name] = line.counts.get(name, 0) + value
+
+
+def model_asked(spent: "Usage") -> None:
+    """Adds what a language model has cost to the line of whoever asked it."""
+    count(
+        model_calls=spent.calls,
+        model_input_tokens=spent.input_tokens,
+        model_output_tokens=spent.output_tokens,
+    )
 
 
 def note_session(whose: SessionRef) -> None:

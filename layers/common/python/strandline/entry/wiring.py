@@ -10,7 +10,7 @@ from strandline.adapters.s3 import S3Objects
 from strandline.adapters.sqs import SqsDeadLetters, SqsQueue
 from strandline.adapters.tokens import TiktokenCounter
 from strandline.entry.settings import Settings, settings
-from strandline.entry.telemetry import current_trace
+from strandline.entry.telemetry import current_trace, model_asked
 from strandline.pipeline.services import Ports, Services
 from strandline.ports import Model
 
@@ -50,7 +50,7 @@ def language_model(config: Settings) -> "LanguageModel":
         raise ExtractionFailed(f"the language model cannot be asked: {config.wrong}")
     endpoint = _bedrock(config) if config.provider == "bedrock" else _openai_compatible(config)
     patience = Patience(config.model_timeout_seconds, config.rules.part_seconds)
-    return LanguageModel(endpoint, patience, SystemClock(), RandomIds())
+    return LanguageModel(endpoint, patience, SystemClock(), RandomIds(), spent=model_asked)
 
 
 def _bedrock(config: Settings) -> "Endpoint":

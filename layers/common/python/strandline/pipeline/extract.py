@@ -188,8 +188,8 @@ def _proposed(
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
-    found = check(held.beside(extraction, messages), transcript, policy, identity)
-    return _versioned(found.with_cases_of(first) if first else found, own, request)
+    checked = check(held.beside(extraction, found.messages), transcript, policy, identity)
+    return _versioned(checked.with_cases_of(first) if first else checked, own, request)
 
 
 def _versioned(candidates: Candidates, own: Pinned, request: ExtractRequested) -> Candidates:
