@@ -20,6 +20,7 @@ from strandline.domain.candidates import (
     Rejected,
 )
 from strandline.domain.extraction import Claim, Extraction, Patch, Proposal, Setting, Transcript, Turn
+from strandline.domain.graphemes import beginning
 from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.line import CONTENT, quote_hash
 from strandline.domain.linking import linked
@@ -248,7 +249,7 @@ def _valid(field: Field, setting: Setting) -> str | int:
         if type(setting.value) is not int or abs(setting.value) > MAX_COUNT:
             raise _Refusal("is no number that can be added")
         return setting.value
-    text = _one_line(str(setting.value))[:MAX_VALUE_CHARS]
+    text = beginning(_one_line(str(setting.value)), MAX_VALUE_CHARS)
     if not text or not setting.quote:
         raise _Refusal("is empty, or has no quote")
     return text

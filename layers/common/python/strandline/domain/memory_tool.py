@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from strandline.domain.graphemes import beginning
 from strandline.domain.memory import read_lines
 from strandline.domain.tree import Row
 
@@ -74,7 +75,7 @@ def view(path: str, text: str, span: tuple[int, int] | None) -> str:
         room -= len(line) + 1
         if room < 0 and n > first:
             return "\n".join([*shown, _further(n, len(lines))])
-        shown.append(line[:VIEW_CHARS])
+        shown.append(beginning(line, VIEW_CHARS))
         if room < 0:
             return "\n".join(
                 [*shown, f"(line {n} is cut at {VIEW_CHARS:,} characters)", _further(n + 1, len(lines))]
@@ -119,7 +120,7 @@ def replace_once(path: str, text: str, old: str, new: str) -> Edited:
 
 
 def _echo(text: str) -> str:
-    return text if len(text) <= ECHO_CHARS else f"{text[:ECHO_CHARS]}…"
+    return text if len(text) <= ECHO_CHARS else f"{beginning(text, ECHO_CHARS)}…"
 
 
 def insert_at(text: str, line: int, added: str) -> Edited:
@@ -142,7 +143,7 @@ def snippet(edited: Edited) -> str:
     first = max(edited.line - SNIPPET_LINES, 1)
     shown = lines[first - 1 : edited.line + edited.count - 1 + SNIPPET_LINES]
     cut = "\n".join(_numbered(shown, first))
-    return cut if len(cut) <= VIEW_CHARS else f"{cut[:VIEW_CHARS]}\n(cut)"
+    return cut if len(cut) <= VIEW_CHARS else f"{beginning(cut, VIEW_CHARS)}\n(cut)"
 
 
 # ---- directories

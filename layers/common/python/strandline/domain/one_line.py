@@ -2,6 +2,8 @@
 
 import re
 
+from strandline.domain.graphemes import beginning
+
 MAX_LINE = 2000
 """Characters in a line, the bound of `Claim.text`."""
 
@@ -30,6 +32,6 @@ def cut(text: str, limit: int) -> str:
     """`text`, or its beginning up to the last space that leaves room for an ellipsis within `limit` characters."""
     if len(text) <= limit:
         return text
-    head = text[: limit - 1]
+    head = beginning(text, limit - 1)
     space = head.rfind(" ", limit // 2)
     return head[: space if space > 0 else None].rstrip() + "…"

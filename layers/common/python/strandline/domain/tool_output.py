@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.graphemes import beginning
 from strandline.domain.message import MessageIn, Part, Refs, TextPart, ToolPart
 
 MAX_INLINE_CHARS = 20_000
@@ -61,7 +62,7 @@ def shorten(message: MessageIn) -> Shortened:
 def preview(text: str) -> str:
     """The beginning of a text: up to the last line end in the second half of what a preview may hold, or all of it."""
     end = text.rfind("\n", PREVIEW_CHARS // 2, PREVIEW_CHARS)
-    return text[: end if end >= 0 else PREVIEW_CHARS]
+    return text[:end] if end >= 0 else beginning(text, PREVIEW_CHARS)
 
 
 def is_id(text: str) -> bool:

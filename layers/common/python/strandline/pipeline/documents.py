@@ -9,6 +9,7 @@ messages from 62.9 to 74.9 %.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from strandline.domain.graphemes import beginning
 from strandline.domain.memory import Line, Memory, read_lines
 from strandline.domain.memory_types.template import searched_by, told
 from strandline.domain.message import said_at
@@ -69,8 +70,8 @@ def _unsourced(
     if topic := memory.topic:
         yield Document(f"{path}#about", path, topic.summary, shared, memory.title, topic.description)
     for n, text in enumerate(text for text in texts if text.strip() and not text.startswith("# ")):
-        shown, rest = text[:SHOWN_CHARS], text[SHOWN_CHARS:]
-        yield Document(f"{path}#own{n:06d}", path, shown, shared, memory.title, rest)
+        shown = beginning(text, SHOWN_CHARS)
+        yield Document(f"{path}#own{n:06d}", path, shown, shared, memory.title, text[len(shown) :])
 
 
 def _cited(line: Line) -> dict[str, Scalar]:
@@ -98,7 +99,7 @@ def message_group(incarnation: str, archive: int) -> str:
 def message_documents(group: str, session_id: str, messages: Iterable[dict[str, Any]]) -> Iterator[Document]:
     """One document a message that says something. The beginning of a long one is shown, all of it is searched."""
     spoken = [(message, text) for message in messages if (text := text_of(message)).strip()]
-    shown = [text[:SHOWN_CHARS] for _, text in spoken]
+    shown = [beginning(text, SHOWN_CHARS) for _, text in spoken]
     for n, (message, text) in enumerate(spoken):
         attributes = {
             "context_type": "message",
@@ -107,7 +108,7 @@ def message_documents(group: str, session_id: str, messages: Iterable[dict[str, 
             **{name: message.get(name) for name in ("role", "peer_id", "created_at", "seq")},
         }
         speaker = message.get("peer_id") or message["role"]
-        found_by = f"{speaker} {day(said_at(message))}\n{text[SHOWN_CHARS:]}"
+        found_by = f"{speaker} {day(said_at(message))}\n{text[len(shown[n]) :]}"
         yield Document(
             f"{group}#{message['seq']:012d}",
             group,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from strandline.domain.errors import InvalidArgument
+from strandline.domain.graphemes import beginning
 from strandline.domain.memory import Memory
 from strandline.domain.names import slug
 from strandline.domain.redaction import scrub
@@ -77,9 +78,9 @@ def remembered(
     is the same file; without one, the same words are."""
     lines = map(one_line, content.split("\n"))
     first = next((line for line in lines if line.strip("# ")), "Note").lstrip("# ")
-    title = (name or first)[:MAX_TITLE_CHARS]
+    title = beginning(name or first, MAX_TITLE_CHARS)
     words = scrub(title)  # a file name is kept as it is, so there may be no secret in it
     digest = hashlib.sha256(content.encode()).hexdigest()[:8]
-    short = one_line(summary or first)[:MAX_SUMMARY_CHARS]
+    short = beginning(one_line(summary or first), MAX_SUMMARY_CHARS)
     filename = slug(words) if name else f"{slug(words[:60])}-{digest}"
     return filename, Note(title, description or title, memory_type, short, content)

@@ -15,6 +15,7 @@ import yaml
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.expiry import MAX_TTL_SECONDS
+from strandline.domain.graphemes import beginning
 from strandline.domain.memory import Author, Line, Memory
 from strandline.domain.times import stamp
 from strandline.domain.topic import TYPES, Topic, is_topic, one_line
@@ -187,7 +188,7 @@ def _topic(front: Mapping[str, Any]) -> Topic | None:
     description, summary = _one_line(front, "description"), _one_line(front, "summary")
     if description is None or summary is None or "name" not in front:
         return None
-    return Topic(description[:MAX_DESCRIPTION_CHARS], summary[:MAX_SUMMARY_CHARS])
+    return Topic(beginning(description, MAX_DESCRIPTION_CHARS), beginning(summary, MAX_SUMMARY_CHARS))
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
@@ -212,7 +213,7 @@ def _text(front: Mapping[str, Any], name: str) -> str | None:
 
 def _title(front: Mapping[str, Any]) -> str | None:
     title = _one_line(front, "title") or _one_line(front, "name") or ""
-    return title[:MAX_TITLE_CHARS] or None
+    return beginning(title, MAX_TITLE_CHARS) or None
 
 
 def _one_line(front: Mapping[str, Any], name: str) -> str | None:

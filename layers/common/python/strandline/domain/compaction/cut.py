@@ -5,6 +5,7 @@ from typing import Any
 
 from strandline.domain.compaction.assembly import Stored
 from strandline.domain.compaction.sizes import characters
+from strandline.domain.graphemes import beginning, ending
 
 SLACK = 0.95
 """Tokens are not spread evenly: a little less is tried than what would fit if they were."""
@@ -20,11 +21,11 @@ def cut(message: Stored, most: int, size: Callable[[Stored], int]) -> tuple[Stor
     total = characters(message)
 
     def shown(kept: int) -> Stored:
-        return _said(message, _marked(text, kept, total))
+        return _said(message, _marked(text, kept, total)[0])
 
     kept = _fitting(len(text), most, lambda kept: size(shown(kept)))
     if kept is not None:
-        return shown(kept), total - kept
+        return shown(kept), _marked(text, kept, total)[1]
     smallest = _said(message, SMALLEST)
     return (smallest, total) if size(smallest) <= most else None
 
@@ -55,9 +56,11 @@ def _text(message: Stored) -> str:
     return "\n".join(part["text"] for part in message.get("parts") or () if part["type"] == "text")
 
 
-def _marked(text: str, kept: int, total: int) -> str:
-    end = kept // 3
-    return f"{text[: kept - end]}[… {total - kept} characters left out …]{text[len(text) - end :]}"
+def _marked(text: str, kept: int, total: int) -> tuple[str, int]:
+    """The text with a mark for what is between its two ends, and how many characters that is."""
+    first, last = beginning(text, kept - kept // 3), ending(text, kept // 3)
+    left_out = total - len(first) - len(last)
+    return f"{first}[… {left_out} characters left out …]{last}", left_out
 
 
 def _said(message: Stored, text: str) -> Stored:

@@ -7,6 +7,7 @@ it is the same for ever after.
 
 from strandline.domain.compaction.pairs import Result
 from strandline.domain.compaction.state import Decision
+from strandline.domain.graphemes import beginning
 
 SNIPPED = "[Older tool result removed by history snip]"
 CLEARED = "[Old tool result content cleared]"
@@ -39,7 +40,7 @@ def _end(text: str, most: int) -> int:
     if len(text) <= most:
         return len(text)
     line_end = text.rfind("\n", most // 2, most + 1)
-    return line_end if line_end > 0 else most
+    return line_end if line_end > 0 else len(beginning(text, most))
 
 
 def _preview(result: Result, shown: int) -> str:

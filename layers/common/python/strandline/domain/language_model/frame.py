@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from strandline.domain.escaping import escaped, escaped_name
 from strandline.domain.extraction import Transcript, Turn
+from strandline.domain.graphemes import beginning
 from strandline.domain.language_model.speakers import Speaker, speakers, spoken
 
 MAX_TURN_CHARS = 60_000
@@ -34,7 +35,7 @@ def frame(transcript: Transcript) -> str:
 
 
 def _speaker(speaker: Speaker) -> str:
-    name = escaped_name(speaker.name[:MAX_NAME_CHARS])
+    name = escaped_name(beginning(speaker.name, MAX_NAME_CHARS))
     return f'<speaker id="{speaker.label}" role="{speaker.role}" name="{name}"/>'
 
 
@@ -45,6 +46,6 @@ def _message(turn: Turn, label: str) -> str:
 
 
 def _shown(text: str) -> Iterator[str]:
-    yield escaped(text[:MAX_TURN_CHARS])
+    yield escaped(beginning(text, MAX_TURN_CHARS))
     if len(text) > MAX_TURN_CHARS:
         yield f"<cut characters={len(text) - MAX_TURN_CHARS}/>"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from strandline.domain.escaping import escaped, escaped_name
+from strandline.domain.graphemes import beginning
 from strandline.domain.language_model.answer import Answer, list_of, parsed
 from strandline.domain.language_model.frame import INJECTION, MAX_NAME_CHARS
 from strandline.domain.language_model.prompt import Prompt
@@ -81,7 +82,7 @@ def _notes(document: Document) -> Iterator[str]:
 
 
 def _message(shown: Excerpt) -> str:
-    speaker = escaped_name((shown.speaker or f"the {shown.role}")[:MAX_NAME_CHARS])
+    speaker = escaped_name(beginning(shown.speaker or f"the {shown.role}", MAX_NAME_CHARS))
     warning = ' gives="orders"' if INJECTION in shown.flags else ""
     return (
         f'<message seq="{shown.seq}" speaker="{speaker}" at="{escaped_name(shown.at[:25])}"{warning}>'
@@ -133,11 +134,11 @@ def read_update(answer: Answer | None, update: Update) -> Document:
 
 
 def _lines(given: Mapping[str, Any], name: str) -> Sequence[str]:
-    return [text[:MAX_LINE] for text in list_of(given, name)[:MAX_ADDED] if isinstance(text, str)]
+    return [beginning(text, MAX_LINE) for text in list_of(given, name)[:MAX_ADDED] if isinstance(text, str)]
 
 
 def _settled(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
     for row in rows:
         n, how = (row.get("n"), row.get("how")) if isinstance(row, Mapping) else (None, None)
         if type(n) is int:
-            yield n, how[:MAX_LINE] if isinstance(how, str) else ""
+            yield n, beginning(how, MAX_LINE) if isinstance(how, str) else ""

@@ -16,6 +16,7 @@ from typing import Any
 from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateLink, CandidateValue
 from strandline.domain.extraction import Claim, Dropped, Proposal, Setting, Usage
 from strandline.domain.field_value import FieldValue
+from strandline.domain.graphemes import beginning
 from strandline.domain.learning.evidence import evidence
 from strandline.domain.learning.insight import Attempt, Insight, told
 from strandline.domain.learning.judging import confidence, run_of
@@ -67,7 +68,7 @@ def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dr
 def proposed(task: Task) -> Proposal:
     """The case of a task, as an extraction proposes it: in the words of its request."""
     seq = task.request.seq
-    quote = task.request.text[:INPUT_CHARS]
+    quote = beginning(task.request.text, INPUT_CHARS)
     fields = {
         "task_signature": task.signature,
         "input": task.asked,

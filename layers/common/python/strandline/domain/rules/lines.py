@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from strandline.domain.graphemes import beginning
 from strandline.domain.rules import wording
 from strandline.domain.rules.cheer import is_cheer, only_points
 from strandline.domain.rules.courtesy import is_courtesy
@@ -165,7 +166,7 @@ def _line(message: Message, group: list[Sentence], about: Conversation) -> Line:
         line = wording.asked(" ".join(said), voice, turn.at.date())
     else:
         line = wording.worded(said, voice, turn.at.date(), about)
-    quote = turn.text[group[0].start : group[-1].end][:MAX_LINE]
+    quote = beginning(turn.text[group[0].start : group[-1].end], MAX_LINE)
     return Line(
         line.text,
         said[0],

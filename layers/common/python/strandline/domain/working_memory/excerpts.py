@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from strandline.domain.graphemes import beginning, ending
 from strandline.domain.text import one_line
 from strandline.domain.tool_calls import tool_parts
 from strandline.domain.transcribing import text_of
@@ -137,4 +138,4 @@ def both_ends(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     tail = (limit - 1) // 3
-    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+    return f"{beginning(text, limit - 1 - tail)}…{ending(text, tail)}"

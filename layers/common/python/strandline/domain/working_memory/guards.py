@@ -1,5 +1,6 @@
 """What no update may do to a document, whoever makes it."""
 
+from strandline.domain.graphemes import beginning
 from strandline.domain.working_memory.document import Document, Section
 from strandline.domain.working_memory.limits import SHORT
 
@@ -42,4 +43,6 @@ def _missing(before: Document, after: Document, name: Section) -> int:
 
 def _known_by(text: str, name: Section) -> str:
     """What an item is known by: a file by its path, anything else by how it begins, since an old error is shortened."""
-    return text.partition(" ")[0].rstrip(":,;") if name == "files" else text[: SHORT - 1].rstrip("… ")
+    return (
+        text.partition(" ")[0].rstrip(":,;") if name == "files" else beginning(text, SHORT - 1).rstrip("… ")
+    )

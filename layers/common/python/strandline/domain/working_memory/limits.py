@@ -8,6 +8,7 @@ there are messages before the first document is made: it is never longer than wh
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from strandline.domain.graphemes import beginning
 from strandline.domain.working_memory.document import (
     HEADINGS,
     SECTIONS,
@@ -93,7 +94,7 @@ def _section(document: Document, name: Section, chars: int, tokens: int) -> Docu
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= SHORT else text[: SHORT - 1].rstrip() + "…"
+    return text if len(text) <= SHORT else beginning(text, SHORT - 1).rstrip() + "…"
 
 
 class _Over:

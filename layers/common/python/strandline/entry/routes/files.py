@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from strandline.domain import tree
 from strandline.domain.address import uri_of
 from strandline.domain.errors import FailedPrecondition, InvalidUri, NotFound, Unimplemented
+from strandline.domain.graphemes import beginning
 from strandline.domain.message import MAX_ANSWER_BYTES, Moment
 from strandline.domain.tree import Node
 from strandline.entry.answers import answers
@@ -139,7 +140,7 @@ def _shown(files: Files, node: Node, wanted: Listing) -> Answer:
     place = (*files.place(wanted.uri), *node.path.split("/"))
     row = {**_entry(node, uri_of(place)), "rel_path": node.path}
     if wanted.with_abstract:
-        row["abstract"] = files.listed_abstract(wanted.uri, node)[: wanted.abs_limit]
+        row["abstract"] = beginning(files.listed_abstract(wanted.uri, node), wanted.abs_limit)
     if wanted.include_overview and node.rows:
         row["overview"] = tree.overview(node.rows, node.path, wanted.overview_limit)[: wanted.overview_limit]
     return row
