@@ -15,6 +15,7 @@ from pydantic import (
 
 from strandline.domain.expiry import MAX_TTL_SECONDS
 from strandline.domain.memory_types import LEARNED, REGISTRY, MemoryType
+from strandline.domain.scalars import Switched, Whole
 
 KNOWN_TYPES = tuple(REGISTRY)
 
@@ -26,7 +27,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 class Switch(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    enabled: bool = True
+    enabled: Switched = True
 
 
 class MemoryPolicy(BaseModel):
@@ -39,7 +40,7 @@ class MemoryPolicy(BaseModel):
     peer: Switch = Field(default_factory=Switch)
     memory_types: list[str] | None = None
     working_memory: Switch = Field(default_factory=Switch)
-    ttl_seconds: int | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
+    ttl_seconds: Whole | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
 
     @model_serializer(mode="wrap")
     def _as_sent(self, usual: SerializerFunctionWrapHandler) -> dict[str, Any]:

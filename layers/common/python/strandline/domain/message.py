@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from strandline.domain.errors import InvalidArgument, PayloadTooLarge
 from strandline.domain.names import encode
+from strandline.domain.scalars import Real, Switched, Whole
 from strandline.domain.times import parse, stamp
 
 MAX_BATCH = 100
@@ -95,20 +96,20 @@ class CutOutput(BaseModel):
     """What is said of a tool output that is not, or not all, in its message: where it is and how much of it is here."""
 
     tool_output_ref: str | None = Field(default=None, max_length=512)
-    tool_output_truncated: bool | None = None
-    tool_output_original_chars: int | None = Field(default=None, ge=0)
-    tool_output_preview_chars: int | None = Field(default=None, ge=0)
+    tool_output_truncated: Switched | None = None
+    tool_output_original_chars: Whole | None = Field(default=None, ge=0)
+    tool_output_preview_chars: Whole | None = Field(default=None, ge=0)
     tool_output_sha256: str | None = Field(default=None, max_length=128)
     tool_output_storage_uri: str | None = Field(default=None, max_length=2048)
     tool_output_mime_type: str | None = Field(default=None, max_length=256)
     tool_output_source_ref: str | None = Field(default=None, max_length=512)
-    tool_output_source_offset: int | None = Field(default=None, ge=0)
-    tool_output_source_limit: int | None = Field(default=None, ge=-1)
+    tool_output_source_offset: Whole | None = Field(default=None, ge=0)
+    tool_output_source_limit: Whole | None = Field(default=None, ge=-1)
     tool_output_externalization_error: str | None = Field(default=None, max_length=512)
     tool_output_group_id: str | None = Field(default=None, max_length=256)
     tool_output_externalized_reason: str | None = Field(default=None, max_length=256)
-    tool_output_group_original_chars: int | None = Field(default=None, ge=0)
-    tool_output_group_budget_chars: int | None = Field(default=None, ge=0)
+    tool_output_group_original_chars: Whole | None = Field(default=None, ge=0)
+    tool_output_group_budget_chars: Whole | None = Field(default=None, ge=0)
 
 
 class ToolPart(CutOutput):
@@ -120,9 +121,9 @@ class ToolPart(CutOutput):
     tool_status: Literal["pending", "running", "completed", "error"] = "completed"
     tool_uri: str | None = Field(default=None, max_length=2048)
     skill_uri: str | None = Field(default=None, max_length=2048)
-    duration_ms: float | None = Field(default=None, allow_inf_nan=False)
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    duration_ms: Real | None = Field(default=None, allow_inf_nan=False)
+    prompt_tokens: Whole | None = None
+    completion_tokens: Whole | None = None
 
 
 Refs = Mapping[int | None, Mapping[str, Any]]

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from strandline.domain.message import MAX_BATCH, MessageIn
+from strandline.domain.scalars import Whole
 from strandline.entry import telemetry
 from strandline.entry.front import serve
 from strandline.entry.http import Event, ok, parse_body, reply
@@ -21,14 +22,14 @@ SESSIONS = "/api/v1/sessions/"
 class SingleMessage(MessageIn):
     """The body of `POST …/messages`."""
 
-    expected_last_seq: int | None = Field(default=None, ge=0)
+    expected_last_seq: Whole | None = Field(default=None, ge=0)
 
 
 class MessageBatch(BaseModel):
     """The body of `POST …/messages/batch`: all of it is stored, or nothing."""
 
     messages: list[MessageIn] = Field(min_length=1, max_length=MAX_BATCH)
-    expected_last_seq: int | None = Field(default=None, ge=0)
+    expected_last_seq: Whole | None = Field(default=None, ge=0)
 
 
 def handle(event: Event) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from strandline.domain.scalars import Switched, Whole
+
 TOOLS = (
     "Read",
     "Bash",
@@ -32,9 +34,9 @@ class ToolResultBudget(_Limit):
     """Characters of one tool result, of the results between two assistant messages together, and of what stands for a
     result that is too long."""
 
-    max_chars: int = Field(default=50_000, ge=1, le=MAX_CHARS)
-    group_chars: int = Field(default=200_000, ge=1, le=MAX_CHARS)
-    preview_chars: int = Field(default=2_000, ge=0, le=MAX_CHARS)
+    max_chars: Whole = Field(default=50_000, ge=1, le=MAX_CHARS)
+    group_chars: Whole = Field(default=200_000, ge=1, le=MAX_CHARS)
+    preview_chars: Whole = Field(default=2_000, ge=0, le=MAX_CHARS)
 
     @model_validator(mode="after")
     def _smaller(self) -> "ToolResultBudget":
@@ -47,9 +49,9 @@ class HistorySnip(_Limit):
     """Over `trigger_chars`, or over the warning threshold of tokens, the oldest results of these tools are left out,
     but for the newest `keep_recent`, until `target_chars`, or the threshold, is met."""
 
-    trigger_chars: int = Field(default=600_000, ge=1, le=MAX_CHARS)
-    target_chars: int = Field(default=400_000, ge=0, le=MAX_CHARS)
-    keep_recent: int = Field(default=5, ge=0, le=10_000)
+    trigger_chars: Whole = Field(default=600_000, ge=1, le=MAX_CHARS)
+    target_chars: Whole = Field(default=400_000, ge=0, le=MAX_CHARS)
+    keep_recent: Whole = Field(default=5, ge=0, le=10_000)
     tools: tuple[str, ...] = Field(default=TOOLS, max_length=200)
 
     @model_validator(mode="after")
@@ -63,9 +65,9 @@ class MicroCompact(_Limit):
     """When the last assistant message is `gap_seconds` old, or more than `trigger_count` results of these tools are
     there, all but the newest `keep_recent` are cleared."""
 
-    gap_seconds: int = Field(default=3_600, ge=1, le=315_360_000)
-    trigger_count: int = Field(default=20, ge=1, le=1_000_000)
-    keep_recent: int = Field(default=5, ge=0, le=1_000_000)
+    gap_seconds: Whole = Field(default=3_600, ge=1, le=315_360_000)
+    trigger_count: Whole = Field(default=20, ge=1, le=1_000_000)
+    keep_recent: Whole = Field(default=5, ge=0, le=1_000_000)
     tools: tuple[str, ...] = Field(default=TOOLS, max_length=200)
 
     @model_validator(mode="after")
@@ -79,13 +81,13 @@ class AutoCompact(_Limit):
     """A commit that keeps `keep_recent` messages, at the `auto` threshold of tokens or, where no window is known, at
     `trigger_chars`. After `max_failures` in a row it is not tried for `cool_down_seconds`; then once."""
 
-    enabled: bool = True
-    trigger_chars: int = Field(default=700_000, ge=1, le=MAX_CHARS)
-    target_chars: int = Field(default=350_000, ge=0, le=MAX_CHARS)
-    blocking_chars: int = Field(default=780_000, ge=1, le=MAX_CHARS)
-    keep_recent: int = Field(default=8, ge=1, le=10_000)
-    max_failures: int = Field(default=3, ge=1, le=100)
-    cool_down_seconds: int = Field(default=300, ge=1, le=86_400)
+    enabled: Switched = True
+    trigger_chars: Whole = Field(default=700_000, ge=1, le=MAX_CHARS)
+    target_chars: Whole = Field(default=350_000, ge=0, le=MAX_CHARS)
+    blocking_chars: Whole = Field(default=780_000, ge=1, le=MAX_CHARS)
+    keep_recent: Whole = Field(default=8, ge=1, le=10_000)
+    max_failures: Whole = Field(default=3, ge=1, le=100)
+    cool_down_seconds: Whole = Field(default=300, ge=1, le=86_400)
 
     @model_validator(mode="after")
     def _ordered(self) -> "AutoCompact":

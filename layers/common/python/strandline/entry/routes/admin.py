@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from strandline.domain.errors import AlreadyExists, Conflict, InvalidArgument
 from strandline.domain.message import Identifier, Moment
+from strandline.domain.scalars import Switched, Whole
 from strandline.domain.times import stamp
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
@@ -55,7 +56,7 @@ class AddKey(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     expires_at: Moment | None = None
-    reads_only: bool = False
+    reads_only: Switched = False
 
 
 class ChangeSettings(BaseModel):
@@ -64,7 +65,7 @@ class ChangeSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    requests_per_minute: int | None = Field(default=None, ge=0, le=10_000_000)
+    requests_per_minute: Whole | None = Field(default=None, ge=0, le=10_000_000)
 
 
 @router.post(ACCOUNTS)

@@ -10,6 +10,7 @@ from strandline.domain.block import Taken
 from strandline.domain.compaction.assembly import Room
 from strandline.domain.errors import Aborted, ContextBlocked
 from strandline.domain.message import Moment
+from strandline.domain.scalars import Whole
 from strandline.entry.answers import answers
 from strandline.entry.http import InvalidFields, ok
 from strandline.entry.repeat import run_again
@@ -35,9 +36,9 @@ class MemoryBudget(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    max_tokens: int = Field(default=block.MAX_TOKENS, ge=0, le=MAX_MEMORY_TOKENS)
+    max_tokens: Whole = Field(default=block.MAX_TOKENS, ge=0, le=MAX_MEMORY_TOKENS)
     types: Annotated[list[str], Field(max_length=100)] | None = None
-    quotas: Annotated[dict[str, Annotated[int, Field(ge=0)]], Field(max_length=100)] = Field(
+    quotas: Annotated[dict[str, Annotated[Whole, Field(ge=0)]], Field(max_length=100)] = Field(
         default_factory=dict
     )
 
@@ -52,7 +53,7 @@ class Usage(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    input_tokens: int = Field(ge=0, le=MAX_TOKENS)
+    input_tokens: Whole = Field(ge=0, le=MAX_TOKENS)
     fingerprint: str = Field(min_length=1, max_length=256)
 
 
@@ -61,9 +62,9 @@ class BuildContext(Exact):
     are counted. Memories are chosen by `query`, or else by the newest user message; `memory` null asks for none.
     `compaction` overrides the session's limits, field by field. `as_of` shows the context as it was at that time."""
 
-    model_context_window_tokens: int | None = Field(default=None, ge=1, le=MAX_TOKENS)
-    max_output_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
-    reserved_tokens: int = Field(default=0, ge=0, le=MAX_TOKENS)
+    model_context_window_tokens: Whole | None = Field(default=None, ge=1, le=MAX_TOKENS)
+    max_output_tokens: Whole = Field(default=0, ge=0, le=MAX_TOKENS)
+    reserved_tokens: Whole = Field(default=0, ge=0, le=MAX_TOKENS)
     query: str | None = Field(default=None, max_length=10_000)
     memory: MemoryBudget | None = Field(default_factory=MemoryBudget)
     usage: Usage | None = None

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from strandline.domain.scalars import Switched
+
 
 class Exact(BaseModel):
     """A request in which an unknown field is 400: were it passed over, a misspelt `dry_run` would do what it was to
@@ -9,4 +11,4 @@ class Exact(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    telemetry: bool = Field(default=False, description="whether the envelope tells what the answer took")
+    telemetry: Switched = Field(default=False, description="whether the envelope tells what the answer took")

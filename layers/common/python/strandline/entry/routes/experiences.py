@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from strandline.domain.address import memory_uri, place_of
 from strandline.domain.errors import InvalidUri, NotFound
 from strandline.domain.learning.experience import situation
+from strandline.domain.scalars import Whole
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.identity import identifier
@@ -31,7 +32,7 @@ class ExperienceSearch(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: str = Field(min_length=1, max_length=10_000)
-    limit: int = Field(default=10, ge=1, le=50)
+    limit: Whole = Field(default=10, ge=1, le=50)
 
 
 @router.post(f"{ROOT}/search")

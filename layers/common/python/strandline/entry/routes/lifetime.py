@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from strandline.domain.errors import InvalidArgument
 from strandline.domain.expiry import MAX_TTL_SECONDS
+from strandline.domain.scalars import Whole
 from strandline.domain.times import stamp
 from strandline.storage.markdown import Edit
 
@@ -15,7 +16,7 @@ class Lifetime(BaseModel):
     """A memory expires `ttl_seconds` after each write, or at `expires_at`; null removes an expiry. With neither
     field the memory keeps the expiry it has."""
 
-    ttl_seconds: int | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
+    ttl_seconds: Whole | None = Field(default=None, ge=1, le=MAX_TTL_SECONDS)
     expires_at: str | None = None
 
     def of(self, edit: Edit) -> Edit:

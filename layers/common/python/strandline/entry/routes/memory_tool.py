@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from strandline.domain.errors import Aborted, Conflict
+from strandline.domain.scalars import Whole
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.memory_tool import ToolOutput
@@ -32,13 +33,13 @@ class ToolCall(BaseModel):
 
     command: Literal["view", "create", "str_replace", "insert", "delete", "rename"]
     path: str | None = None
-    view_range: tuple[int, int] | None = Field(
+    view_range: tuple[Whole, Whole] | None = Field(
         default=None, description="first and last line; -1: to the end"
     )
     file_text: str | None = None
     old_str: str | None = None
     new_str: str | None = None
-    insert_line: int | None = None
+    insert_line: Whole | None = None
     insert_text: str | None = None
     old_path: str | None = None
     new_path: str | None = None

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from strandline.domain.errors import Aborted, Conflict, NotFound
 from strandline.domain.memory_types import REGISTRY, MemoryType
 from strandline.domain.memory_types.custom import Declaration, version
+from strandline.domain.scalars import Switched
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.memory_types import MemoryType as TypeShown
@@ -24,7 +25,7 @@ class PutMemoryType(Exact):
 
     content: str
     form: Literal["yaml", "json", "md"] = "yaml"
-    dry_run: bool = False
+    dry_run: Switched = False
 
 
 @router.get("/api/v1/memory-types")

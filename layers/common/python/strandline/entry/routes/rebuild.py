@@ -4,6 +4,7 @@ from typing import Any
 
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument, NotFound
 from strandline.domain.message import Identifier
+from strandline.domain.scalars import Switched
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.rebuild import Rebuild as Shown
@@ -24,14 +25,14 @@ class BeginRebuild(Exact):
     """A rebuild of all sessions, or of one. `again`: the archives are extracted again, as after a change of the
     model or its instructions; otherwise their stored candidates are merged again."""
 
-    again: bool = False
+    again: Switched = False
     session_id: Identifier | None = None
 
 
 class ExtractSession(Exact):
     """Only as a dry run: a real extraction follows a commit, and extracting archives again is a rebuild."""
 
-    dry_run: bool = False
+    dry_run: Switched = False
 
 
 @router.post("/api/v1/rebuilds")

@@ -7,6 +7,7 @@ from pydantic import Field
 from strandline.domain.address import memory_uri
 from strandline.domain.errors import Aborted, Conflict, FailedPrecondition, InvalidArgument
 from strandline.domain.message import MAX_ANSWER_BYTES, Moment
+from strandline.domain.scalars import Switched, Whole
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
 from strandline.entry.results.rollback import RolledBack as Shown
@@ -42,14 +43,14 @@ Answer = dict[str, Any]
 class BackTo(Exact):
     """The version to return to. `dry_run` only says what that would change."""
 
-    version: int = Field(ge=1)
-    dry_run: bool = False
+    version: Whole = Field(ge=1)
+    dry_run: Switched = False
 
 
 class Everything(Exact):
     """`cursor` continues after a page, by its `next_cursor`. `dry_run` only says what would change."""
 
-    dry_run: bool = False
+    dry_run: Switched = False
     cursor: str | None = None
 
 

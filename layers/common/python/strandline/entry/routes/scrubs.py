@@ -4,6 +4,7 @@ from typing import Any
 
 from strandline.domain.errors import Conflict, NotFound
 from strandline.domain.message import Identifier
+from strandline.domain.scalars import Switched
 from strandline.domain.scrub import shown
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
@@ -20,7 +21,7 @@ class BeginScrub(Exact):
     """A scrub of everything that the user has, or of what quotes one session. A dry run only counts."""
 
     session_id: Identifier | None = None
-    dry_run: bool = False
+    dry_run: Switched = False
 
 
 @router.post("/api/v1/scrubs")

@@ -18,6 +18,7 @@ from strandline.domain.errors import (
 )
 from strandline.domain.message import MAX_ANSWER_BYTES, Identifier, Moment
 from strandline.domain.ranking import Hit
+from strandline.domain.scalars import Real, Switched, Whole
 from strandline.domain.times import stamp
 from strandline.domain.topic import flags
 from strandline.entry.answers import answers
@@ -63,9 +64,9 @@ class Find(BaseModel):
 
     query: str = Field(default="", max_length=10_000)
     target_uri: str | Annotated[list[str], Field(max_length=100)] | None = None
-    limit: int = Field(default=10, ge=1, le=MAX_HITS)
-    node_limit: int | None = Field(default=None, ge=1, le=MAX_HITS)
-    score_threshold: float | None = Field(default=None, allow_inf_nan=False)
+    limit: Whole = Field(default=10, ge=1, le=MAX_HITS)
+    node_limit: Whole | None = Field(default=None, ge=1, le=MAX_HITS)
+    score_threshold: Real | None = Field(default=None, allow_inf_nan=False)
     filter: dict[str, str | int | bool | None] = Field(default_factory=dict)
     since: Moment | Ago | None = None
     until: Moment | Ago | None = None
@@ -73,9 +74,9 @@ class Find(BaseModel):
     session_id: Identifier | None = None
     context_type: Kind | Annotated[list[Kind], Field(max_length=4)] | None = None
     level: Level | Annotated[list[Level], Field(max_length=3)] | None = None
-    read_content: bool = False
-    include_superseded: bool = False
-    explain: bool = False
+    read_content: Switched = False
+    include_superseded: Switched = False
+    explain: Switched = False
     image_url: Any = None
     tags: list[str] | None = None
     mode: str | None = None
@@ -135,12 +136,12 @@ class Wanted(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     query: str = Field(min_length=1, max_length=10_000)
-    max_tokens: int = Field(default=block.MAX_TOKENS, ge=1, le=MAX_BLOCK_TOKENS)
+    max_tokens: Whole = Field(default=block.MAX_TOKENS, ge=1, le=MAX_BLOCK_TOKENS)
     types: Annotated[list[str], Field(max_length=100)] | None = None
-    quotas: Annotated[dict[str, Annotated[int, Field(ge=0)]], Field(max_length=100)] = Field(
+    quotas: Annotated[dict[str, Annotated[Whole, Field(ge=0)]], Field(max_length=100)] = Field(
         default_factory=dict
     )
-    explain: bool = False
+    explain: Switched = False
     as_of: Moment | None = None
     session_id: Identifier | None = None
 

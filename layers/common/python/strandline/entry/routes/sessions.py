@@ -19,6 +19,7 @@ from strandline.domain.errors import (
 )
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.message import Identifier, dumps
+from strandline.domain.scalars import Switched, Whole
 from strandline.domain.session import Head, Skip
 from strandline.entry.answers import answers
 from strandline.entry.append import MessageBatch, SingleMessage, append
@@ -58,8 +59,8 @@ class CreateSession(BaseModel):
 class CommitSession(BaseModel):
     """How many of the newest messages stay live; `dry_run` only says what would be archived."""
 
-    keep_recent_count: int = Field(default=0, ge=0, le=10_000)
-    dry_run: bool = False
+    keep_recent_count: Whole = Field(default=0, ge=0, le=10_000)
+    dry_run: Switched = False
     retention_mode: str | None = None
 
     @property

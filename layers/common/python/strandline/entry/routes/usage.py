@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from strandline.domain.address import SCHEME, memory_uri, place_of
 from strandline.domain.errors import InvalidUri, NotFound
 from strandline.domain.names import slug
+from strandline.domain.scalars import Switched
 from strandline.domain.usage import Tally
 from strandline.entry.answers import answers
 from strandline.entry.http import ok
@@ -29,7 +30,7 @@ class Skill(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     uri: Uri
-    success: bool | None = None
+    success: Switched | None = None
 
 
 class Use(BaseModel):
