@@ -7,6 +7,7 @@ import httpx
 
 from strandline_sdk.cli import (
     bench,
+    contexts,
     importing,
     memories,
     notes,
@@ -63,6 +64,7 @@ main.add_command(notes.recall)
 main.add_command(sessions.sessions)
 main.add_command(sessions.send)
 main.add_command(sessions.commit)
+main.add_command(contexts.context)
 main.add_command(tasks.tasks)
 main.add_command(watching.watch)
 main.add_command(train.train)

@@ -10,11 +10,12 @@ def message_line(message: Mapping[str, Any]) -> str:
     """Its seq, time and speaker, and the beginning of what it says."""
     speaker = shown(message.get("peer_id") or message.get("role"))
     parts = message.get("parts") or ()
-    said = message.get("content") or " ".join(map(_part, parts))
+    said = message.get("content") or " ".join(map(part_text, parts))
     return f"{message.get('seq', '-'):>5}  {minute(message.get('created_at'))}  {speaker}: {shown(said)}"
 
 
-def _part(part: Mapping[str, Any]) -> str:
+def part_text(part: Mapping[str, Any]) -> str:
+    """What a part of a message says."""
     match part.get("type"):
         case "text":
             return str(part.get("text"))

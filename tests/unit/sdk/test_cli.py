@@ -195,6 +195,7 @@ COMMANDS: Sequence[Sequence[str]] = [
     ("sessions", "delete", "a"),
     ("send", "a", "hello"),
     ("commit", "a"),
+    ("context", "a"),
     ("tasks", "show", "t"),
     ("tasks", "ls"),
     ("tasks", "retry", "t"),
