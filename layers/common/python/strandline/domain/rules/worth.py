@@ -46,6 +46,7 @@ _OFFER = compiled(
         """
     ),
     any_of("请告诉我 很高兴 有什么 当然可以"),
+    r"\b(?:any|some)thing else\b[^?]{0,60}\?",
 )
 _ACCENTED = re.compile(r"[^\W\d_a-z]")
 _OPENING = compiled(r"(?:(?:yes|no|sure|certainly|of course|absolutely|definitely)[,!:]? )+")

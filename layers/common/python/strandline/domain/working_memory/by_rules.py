@@ -18,6 +18,7 @@ from strandline.domain.text import cut, one_line
 from strandline.domain.transcribing import transcribe
 from strandline.domain.working_memory.document import Document, Section
 from strandline.domain.working_memory.excerpts import both_ends
+from strandline.domain.working_memory.filler import fillers, is_polite
 from strandline.domain.working_memory.kinds import is_correction, is_learned, is_plan, is_result
 from strandline.domain.working_memory.limits import SECTION_CHARS, SECTION_TOKENS, within_limits
 from strandline.domain.working_memory.steps import Step, steps, touched
@@ -46,6 +47,12 @@ class _Heard:
     lines: Sequence[Line]
 
     @cached_property
+    def telling(self) -> list[Message]:
+        """What was said, without what only keeps the conversation going."""
+        passed = fillers(self.about)
+        return [each for each in self.about.messages if each.turn.seq not in passed]
+
+    @cached_property
     def steps(self) -> list[Step]:
         return steps(self.messages)
 
@@ -70,7 +77,8 @@ def updated(before: Document, messages: Sequence[Stored]) -> Document:
 
 def _hear(messages: Sequence[Stored]) -> _Heard:
     about = conversation(Transcript(session_id="", archive=1, turns=tuple(transcribe(messages))))
-    return _Heard(messages, about, lines_said(about))
+    lines = [line for line in lines_said(about) if not is_polite(line.said, about.names)]
+    return _Heard(messages, about, lines)
 
 
 def _title(document: Document, heard: _Heard) -> Document:
@@ -83,7 +91,7 @@ def _title(document: Document, heard: _Heard) -> Document:
 def _state(document: Document, heard: _Heard) -> Document:
     """Who said what last, what the last tool answered, and what is waited for. What nothing new is said of stays."""
     said = dict(filter(None, map(_voice_and_words, document.of("state"))))
-    for message in (each for each in heard.about.messages if each.turn.text.strip()):
+    for message in (each for each in heard.telling if each.turn.text.strip()):
         said.pop(message.voice.at_start, None)  # whoever spoke last stands last
         said[message.voice.at_start] = f'"{one_line(message.turn.text, _MAX_SAID)}"'
     spoken = [f"{voice} last said: {words}" for voice, words in list(said.items())[-_MAX_SPEAKERS:]]
@@ -120,7 +128,7 @@ def _task(document: Document, heard: _Heard) -> Document:
 
 
 def _beginning(heard: _Heard) -> Iterator[str]:
-    first = next((m for m in heard.about.messages if not m.voice.is_assistant), None)
+    first = next((m for m in heard.telling if not m.voice.is_assistant), None)
     if first is not None and heard.calls:
         yield f'{first.voice.at_start} began: "{one_line(first.turn.text, _MAX_SAID)}"'
 
@@ -180,7 +188,7 @@ def _errors(document: Document, heard: _Heard) -> Document:
 def _corrections(heard: _Heard) -> Iterator[tuple[Message, str]]:
     if not heard.calls:
         return
-    for message in heard.about.messages:
+    for message in heard.telling:
         said = [one_line(s.text, _MAX_SAID) for s in message.sentences if is_correction(s.text)]
         if said and not message.voice.is_assistant:
             yield message, cut(" ".join(said[:3]), _MAX_SAID)
@@ -241,7 +249,7 @@ def _worklog(document: Document, heard: _Heard) -> Document:
 
 def _taken(heard: _Heard) -> Iterator[str]:
     """A line for each message that called tools."""
-    texts = {message.turn.seq: message.turn.text for message in heard.about.messages}
+    texts = {message.turn.seq: message.turn.text for message in heard.telling}
     by_seq: dict[int, list[Step]] = {}
     for step in heard.steps:
         if step.asked or step.done != step.seq:  # else it is a result without its call
