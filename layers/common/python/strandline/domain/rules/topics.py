@@ -1,7 +1,11 @@
 """The topics of preferences, and the words that tell of them."""
 
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
 from strandline.domain.rules.patterns import compiled
-from strandline.domain.rules.words import words
+from strandline.domain.rules.words import FUNCTION, words
 
 _TOPICS = {
     "food": """
@@ -89,6 +93,15 @@ _TOPICS = {
 }
 _BY_WORD = {word: topic for topic, listed in reversed(_TOPICS.items()) for word in listed.split()}
 _UNSPACED = {word: topic for word, topic in _BY_WORD.items() if not word.isascii()}
+_DESCRIBING = frozenset(
+    """
+    blue red green purple pink yellow black classical contemporary creative sweet spicy quiet calm healthy cozy cold
+    warm sunny rainy
+    """.split()
+)
+"""Words that tell the topic only where they describe nothing: green tea is not about colours."""
+
+_PIECE = re.compile(r"[^,.;:!?()]+")
 GOALS = "goals"
 _OTHER_CLAUSE = compiled(
     r"[;:]|,? (?:and|but|because|since|so|while|when|than) _?(?:I|we|it|my|he|she|they|that)\b"
@@ -109,8 +122,16 @@ def topic_of_liking(liked: str, rest: str, default: str = "general") -> str:
 
 
 def _topics_in(text: str) -> list[str]:
-    spaced = [topic for w in words(text) if (topic := _topic(w)) is not None]
+    spaced = [topic for w in _telling(text) if (topic := _topic(w)) is not None]
     return spaced + [topic for word, topic in _UNSPACED.items() if word in text]
+
+
+def _telling(text: str) -> Iterator[str]:
+    """The words of a text without those that describe the next one."""
+    for piece in _PIECE.findall(text):
+        for word, behind in pairwise([*words(piece), ""]):
+            if word not in _DESCRIBING or not behind or behind in FUNCTION:
+                yield word
 
 
 def _topic(word: str) -> str | None:
