@@ -9,7 +9,9 @@ on crash       what was taken shows itself again after `LETTERS_HIDDEN`, before 
 
 A letter is of whom its body names, also one that can never be stored. What names nobody is left and counted. On a FIFO
 queue a group waits behind what is taken of it, so after a removal everything is given back and looked through again.
-What stands behind ten of others in one group is not seen; where groups are sessions, as they should be, none does.
+What stands behind ten of others in one group is not seen, and cannot be: a receive takes ten at most, and SQS gives no
+more of a group before what was taken of it is deleted or visible again, when the same ten come first (developer guide,
+"FIFO delivery logic"). Where groups are sessions, as they should be, all of a group go together, ten by ten.
 Of more than `LOOK` letters some stay hidden between two looks. Another's look meanwhile misses them, and has its second
 round, or for a session its second day.
 """
