@@ -5,7 +5,7 @@ import pytest
 from strandline.domain.message import MAX_ANSWER_BYTES, dumps
 from strandline.storage.layout import Life
 from strandline.storage.log import ref
-from tests.pipeline.context_talk import MEMORIES, ask, everything, say, words
+from tests.pipeline.context_talk import MEMORIES, ask, everything, say, seqs, words
 from tests.pipeline.world import World, counted
 
 
@@ -59,6 +59,23 @@ def test_what_is_left_out_for_one_reason_is_one_row(world: World) -> None:
     say(world, {"role": "user", "content": words(150, "q")})
     made = ask(world)
     assert [(row.seq_from, row.reason) for row in made.left] == [(1, "over_budget")]
+
+
+def test_a_tail_without_a_user_message_is_looked_through_once(world: World) -> None:
+    never = {"auto_compact": {"enabled": False}}
+    for n in range(0, 3_000, 100):
+        say(world, *({"role": "assistant", "content": words(40, f"t{n}x{m}x")} for m in range(100)))
+    first, looking = counted(world, lambda: ask(world, compaction=never))
+    say(world, {"role": "assistant", "content": "I go on."})
+    again, calls = counted(world, lambda: ask(world, compaction=never))
+    assert looking["objects.get"] > 8
+    assert calls["objects.get"] <= 3  # the head, the state, and at most a segment
+    assert seqs(again)[-1] == seqs(first)[-1] + 1 == 3_001
+    assert [(row.seq_from, row.reason) for row in again.left] == [(1, "over_budget")]
+    say(world, {"role": "user", "content": "What have you done?"})
+    say(world, *({"role": "assistant", "content": words(40, f"u{m}x")} for m in range(100)))
+    assert 3_002 in seqs(ask(world, compaction=never))
+    assert 3_002 in seqs(ask(world, compaction=never))
 
 
 def test_asking_for_a_compaction_costs_no_more_where_there_is_more_to_archive(world: World) -> None:

@@ -24,7 +24,6 @@ from strandline.storage.once import fetch
 
 log = logging.getLogger(__name__)
 
-QUERY_CHARS = 1_000  # of a long message; to search for every word of it takes longer than all the rest
 EMPTY = Block("", 0, (), 0)
 
 
@@ -95,8 +94,3 @@ def memories_for(
     except Exception as error:  # noqa: BLE001 - a context without memories is better than none
         log.error("memories could not be chosen: %s", kind_of(error))
         return EMPTY
-
-
-def query_of(text: str) -> str:
-    """What to look for by a message: what it begins and ends with, if it is long."""
-    return text if len(text) <= QUERY_CHARS else f"{text[: QUERY_CHARS // 2]} {text[-QUERY_CHARS // 2 :]}"

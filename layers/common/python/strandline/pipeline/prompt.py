@@ -32,15 +32,7 @@ from strandline.domain.transcribing import text_of
 from strandline.domain.working_memory.thresholds import due
 from strandline.pipeline import compaction
 from strandline.pipeline.answer_size import within_answer
-from strandline.pipeline.beside import (
-    About,
-    Beside,
-    WantedMemories,
-    fitted,
-    memories_for,
-    query_of,
-    summary_of,
-)
+from strandline.pipeline.beside import About, Beside, WantedMemories, fitted, memories_for, summary_of
 from strandline.pipeline.commit import no_session
 from strandline.pipeline.compaction import Sought
 from strandline.pipeline.library import Library
@@ -121,6 +113,7 @@ class _Given:
     messages: Sequence[Stored]
     beside: Beside
     pin: Pin | None
+    quiet: int
     read_from: int
     left: int | None
     """Tokens of the room that the newest user message leaves; None without a window."""
@@ -167,21 +160,24 @@ class _Call:
 
     def _given(self, moment: Moment, state: ContextState) -> _Given:
         services, head = self._services, moment.head
-        visible = read_visible(moment.lines, self._effective)
+        visible = read_visible(moment.lines, self._effective, state.quiet_through)
         asks, messages, pin = visible.asks, visible.messages, state.pin
+        looked = asks is None and visible.read_from > 0
+        quiet = head.last_seq if looked else state.quiet_through
         if asks is None and messages and head.covered_archives:
             pin = find_pin(services, head, pin)
             asks = pinned(services, head, pin)
             messages = [asks, *messages] if asks else messages
         newest = asks["tokens"] + overhead(asks) if asks else 0
         left = None if self._effective is None else self._effective - newest
-        return _Given(moment, messages, self._beside(moment, asks, left), pin, visible.read_from, left)
+        beside = self._beside(moment, asks, left)
+        return _Given(moment, messages, beside, pin, quiet, visible.read_from, left)
 
     def _beside(self, moment: Moment, asks: Stored | None, left: int | None) -> Beside:
         services, wanted, count = self._services, self._wanted, self._services.counter.count
         summary = fitted(summary_of(services, moment.head, moment.head.covered_archives), left, count)
         tokens = count(summary) if summary else 0
-        query = wanted.query if wanted.query is not None else (query_of(text_of(dict(asks))) if asks else "")
+        query = wanted.query if wanted.query is not None else (text_of(dict(asks)) if asks else "")
         about = About(query, wanted.acting_peer, wanted.as_of)
         return Beside(summary, tokens, memories_for(services, self._owner, wanted.memories, about, left))
 
@@ -217,7 +213,8 @@ class _Call:
         self, current: ContextState | None, *, given: _Given, sought: Sought | None
     ) -> Change[ContextState, _Done]:
         now, heal = self._services.clock.now(), self._services.rules.heal_seconds
-        base = replace(self._current(current), pin=given.pin)
+        known = self._current(current)
+        base = replace(known, pin=given.pin, quiet_through=max(known.quiet_through, given.quiet))
         seen = self._assembled(given, base)
         blocked = self._blocked(base, seen)
         given_out = handed_out(seen.state, given.beside.memories.experiences, self._head.last_seq)

@@ -50,9 +50,10 @@ class Visible:
     read_from: int
 
 
-def read_visible(lines: Iterable[bytes], room: int | None) -> Visible:
+def read_visible(lines: Iterable[bytes], room: int | None, quiet: int = 0) -> Visible:
     """As many of the newest as could be shown in so many tokens (None: in as many characters as an answer holds), were
-    nothing shown of any tool result; and on to the newest user message, if it is not among them."""
+    nothing shown of any tool result; and on to the newest user message, if it is not among them. Up to `quiet` there is
+    none."""
     taken: list[Stored] = []
     asks: Stored | None = None
     left = MAX_ANSWER_BYTES if room is None else room
@@ -66,7 +67,7 @@ def read_visible(lines: Iterable[bytes], room: int | None) -> Visible:
             raw -= len(line)
             continue
         read_from = taken[-1]["seq"]
-        if asks:
+        if asks or message["seq"] <= quiet:
             break
     if asks and asks["seq"] < read_from:
         taken.append(asks)

@@ -67,7 +67,8 @@ class ContextState:
     has it; that view was one of `sent_generation`. `looked_through`: the newest message when the gap since the last
     assistant message was last looked at. `failures`, `last_error` and `retry_at` (closed: None) are the breaker's.
     `pin` is kept from one generation to the next.
-    `summarised_through`: up to there a working memory has been asked for ahead of time.
+    `summarised_through`: up to there a working memory has been asked for ahead of time. `quiet_through`: behind the
+    boundary, up to there, is no user message.
     `handed_out`: the experiences whose text was given to the session, by path, each with the seqs of its newest message
     at those times, in order.
     """
@@ -81,6 +82,7 @@ class ContextState:
     sent_generation: int = 0
     looked_through: int = 0
     summarised_through: int = 0
+    quiet_through: int = 0
     baseline: Baseline | None = None
     compaction: Compaction | None = None
     failures: int = 0
