@@ -31,6 +31,11 @@ class FieldValue:
         return self.field.startswith("_")
 
     @property
+    def goes_back(self) -> bool:
+        """Whether it is taken back with the session it was said in: a sum is many sessions', and names the newest."""
+        return self.merge != "sum" and not self.is_hidden
+
+    @property
     def session(self) -> str:
         """The session it was said in, as one word."""
         return self.place.partition("/")[0]

@@ -195,7 +195,7 @@ def _uncounted(values: Iterable[FieldValue], counted: Iterable[Addition]) -> tup
 
 
 def _stays(value: FieldValue, session_id: str) -> bool:
-    return value.merge == "sum" or value.is_hidden or not value.is_of(session_id)
+    return not value.goes_back or not value.is_of(session_id)
 
 
 def _told(rest: Memory | None, there: Memory, now: str) -> Memory:

@@ -65,7 +65,7 @@ def _unsourced(
     path: str, memory: Memory, texts: Iterable[str], shared: Mapping[str, Scalar]
 ) -> Iterator[Document]:
     if values := told(memory.type, memory.values):
-        said_in = " ".join(sorted({value.session for value in memory.values}))
+        said_in = " ".join(sorted({value.session for value in memory.values if value.goes_back}))
         yield Document(f"{path}#values", path, values, {**shared, "said_in": said_in}, memory.title)
     if topic := memory.topic:
         yield Document(f"{path}#about", path, topic.summary, shared, memory.title, topic.description)

@@ -216,7 +216,7 @@ def _others_said(
 ) -> Sequence[Addition]:
     """What others said of the memory, where values of the session have kept it out."""
     there = read_file(services, owner, path)
-    keeps = there and any(value.merge != "sum" and value.is_of(session_id) for value in there.values)
+    keeps = there and any(value.goes_back and value.is_of(session_id) for value in there.values)
     return anew.others(there, path, ()) if there and keeps else ()
 
 
