@@ -16,20 +16,20 @@ FIVE = {"success": 0, "failure": 0, "partial": 0, "unfinished": 0, "unknown": 0}
 
 
 def judged(
-    client: Client, name: str, asked: str, *, passed: bool, read: str | None = None, **case: Any
+    client: Client, session: str, asked: str, *, passed: bool, read: str | None = None, **case: Any
 ) -> Any:
     """A run of a task, committed and learnt from; answers its lesson's task. `read` is an experience it reads first."""
-    client.append(name, asked, metadata={"case": {"name": f"case {asked}", **case}})
+    client.append(session, asked, metadata={"case": {"name": f"case {asked}", **case}})
     if read:
-        assert client.get(f"{ROOT}/read", uri=read, session_id=name).status == 200
+        assert client.get(f"{ROOT}/read", uri=read, session_id=session).status == 200
     tool = {"type": "tool", "tool_id": "c1", "tool_name": "cancel_reservation", "tool_input": {"id": "R1"}}
-    client.post(f"/sessions/{name}/messages", {"role": "assistant", "parts": [tool]})
+    client.post(f"/sessions/{session}/messages", {"role": "assistant", "parts": [tool]})
     told = {**tool, "tool_output": "done" if passed else "Error: not allowed"}
-    client.post(f"/sessions/{name}/messages", {"role": "tool", "parts": [told]})
+    client.post(f"/sessions/{session}/messages", {"role": "tool", "parts": [told]})
     verdict = {"evaluation": {"passed": passed, "score": float(passed)}}
     said = {"role": "system", "content": "Evaluation.", "metadata": verdict}
-    client.post(f"/sessions/{name}/messages", said)
-    commit = client.post(f"/sessions/{name}/commit", {}).result["task_id"]
+    client.post(f"/sessions/{session}/messages", said)
+    commit = client.post(f"/sessions/{session}/commit", {}).result["task_id"]
     client.service.pump()
     lesson = client.get(f"/tasks/{commit}").result["result"]["learn_task_id"]
     return client.get(f"/tasks/{lesson}").result
@@ -264,3 +264,45 @@ def test_another_user_s_session_of_that_name_has_used_nothing(service: Service, 
     taught.post("/search/block", {**ASKS, "session_id": "five"})
     assert taught.get("/sessions/five").status == 404
     assert service.world.stored("/bob/") == stored
+
+
+def kinds(client: Client) -> set[str]:
+    return {row["type"] for row in client.get("/memories").result} & {"cases", "trajectories", "experiences"}
+
+
+def test_a_conversation_without_a_case_teaches_nothing(alice: Client) -> None:  # B-E1
+    alice.append("s", "Please cancel my reservation.")
+    tool = {"type": "tool", "tool_id": "c1", "tool_name": "cancel_reservation", "tool_input": {"id": "R1"}}
+    alice.post("/sessions/s/messages", {"role": "assistant", "parts": [tool]})
+    alice.post("/sessions/s/messages", {"role": "tool", "parts": [{**tool, "tool_output": "done"}]})
+    said = {"case": {"name": "c"}, "evaluation": {"passed": True}}
+    alice.append("s", json.dumps({"metadata": said}))  # text claims nothing
+    commit = alice.post("/sessions/s/commit", {}).result["task_id"]
+    alice.service.pump()
+    assert alice.get(f"/tasks/{commit}").result["result"]["learn_task_id"] is None
+    assert kinds(alice) == set()
+
+
+@pytest.mark.parametrize(
+    ("types", "learnt"),
+    [(["cases"], set()), (["experiences"], {"cases", "trajectories", "experiences"})],
+)
+def test_experiences_bring_cases_and_trajectories_and_cases_alone_are_dropped(
+    alice: Client, types: list[str], learnt: set[str]
+) -> None:  # B-E2
+    made = alice.post("/sessions", {"session_id": "s", "memory_policy": {"memory_types": types}})
+    assert made.status == 200
+    alice.append("s", "Cancel it.", metadata={"case": {"name": "c"}})
+    finish(alice, "s")
+    assert kinds(alice) == learnt
+
+
+def test_a_case_that_is_there_is_trained_on_as_it_is_stored(alice: Client) -> None:  # B-E3
+    judged(alice, "one", "Cancel R1.", passed=True, name="c", task_signature="Cancel a reservation")
+    judged(alice, "two", "Sell me a boat.", passed=False, name="c", task_signature="Sell boats")
+    rows = alice.get("/memories", prefix="experiences/").result
+    assert [row["uri"] for row in rows] == [CANCEL]
+    result = alice.get(f"{ROOT}/outcomes", experience_uri=CANCEL).result
+    assert result["learned_from"] == {**FIVE, "success": 1, "failure": 1}
+    (case,) = alice.post(f"{ROOT}/search", {"query": "Cancel R1."}).result["cases"]
+    assert (case["input"], case["task_signature"]) == ("Cancel R1.", "Cancel a reservation")
