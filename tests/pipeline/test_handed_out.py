@@ -7,7 +7,7 @@ import pytest
 
 from strandline.domain.block import Block
 from strandline.domain.errors import NotFound
-from strandline.pipeline import experience
+from strandline.pipeline import experience, memory
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.usage import note_handed_out
 from strandline.storage.layout import Life
@@ -109,6 +109,19 @@ def test_given_behind_the_last_message_of_a_run_it_is_the_next_one_s(world: Worl
     world.commit("s")
     world.settle()
     assert uses(world) == {**FIVE, "success": 1}
+
+
+def test_what_a_session_reads_comes_before_what_it_is_given(world: World) -> None:
+    """Of a run 20 experiences are told of."""
+    others = [f"experiences/a-{n}.md" for n in range(25)]
+    for path in others:
+        memory.write(world.services(), ALICE, path, "# Another\n", lambda _: None)
+    note_handed_out(world.services(), ALICE, "s", others)
+    experience.read_experience(world.services(), ALICE, EXPERIENCE, "s")
+    rest(world)
+    assert uses(world) == {**FIVE, "failure": 1}
+    told_of = [experience.outcomes(world.services(), ALICE, path).used["failure"] for path in others]
+    assert sum(told_of) == 19
 
 
 def test_of_two_at_once_each_is_noted(world: World) -> None:

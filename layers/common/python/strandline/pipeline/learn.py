@@ -172,29 +172,26 @@ def _analysed(services: Library, owner: User, found: Lesson) -> Lesson:
 def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[str]:
     """The experiences that were read before the task's last message: as its session reported, as they were given to it
     by a context or a search, or as its messages tell of."""
-    life = Life(request.session)
-    reported = _used_between(
-        services, life, task.first - 1, task.last - 1
-    )  # later ones are the next archive's
+    life, span = Life(request.session), range(task.first - 1, task.last)  # later ones are the next archive's
+    reported, given = _reported(services, life, span), _given(services, life, span)
     owner = user_of(request.session)
-    told = (path for path in (*reported, *_read_in(task.messages)) if path.startswith("experiences/"))
+    told = (path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/"))
     for path in islice(dict.fromkeys(told), MAX_NAMED):
         if _is_there(services, owner, path):
             yield path
 
 
-def _used_between(services: Library, life: Life, first: int, last: int) -> list[str]:
-    """What the session had reported as used, or been given, when its newest message was one from `first` to `last`, by
-    path."""
-    reported, given = services.session_usage.read(life.usage), services.contexts.read(life.context)
-    used = [
-        path
-        for use in (reported.value.uses if reported else ())
-        if first <= use.seq <= last
-        for path in use.memories
-    ]
-    handed = given.value.handed_out if given else {}
-    return used + [path for path, seqs in handed.items() if any(first <= seq <= last for seq in seqs)]
+def _reported(services: Library, life: Life, span: range) -> list[str]:
+    """What the session had reported as used while its newest message was one of these."""
+    found = services.session_usage.read(life.usage)
+    return [path for use in (found.value.uses if found else ()) if use.seq in span for path in use.memories]
+
+
+def _given(services: Library, life: Life, span: range) -> list[str]:
+    """The experiences whose text it was given meanwhile (`usage.py`, `prompt.py`)."""
+    found = services.contexts.read(life.context)
+    given = found.value.handed_out if found else {}
+    return [path for path, seqs in given.items() if any(seq in span for seq in seqs)]
 
 
 def _is_there(services: Library, owner: User, path: str) -> bool:

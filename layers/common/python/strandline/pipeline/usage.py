@@ -7,7 +7,8 @@ on duplicate   a report without a message since the last one, or with a key that
 on crash       before the PUT nothing has happened. After it, the same report again, or the session's next one, brings
                the totals in step: they take uses in by number, so nothing is added twice
 cost           GETs of the session's head and its usage, conditional ones of the index and the totals, two PUTs. Nothing
-               is written to a memory: its version and ETag stay
+               is written to a memory: its version and ETag stay. What a session is given: conditional GETs of its head
+               and context, and a PUT where that is new
 """
 
 from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from strandline.domain.learning.evidence import evidence
 from strandline.domain.learning.insight import Attempt, Insight, told
 from strandline.domain.learning.judging import confidence, run_of
 from strandline.domain.learning.run import FIELD, Run
-from strandline.domain.learning.steps import Step, steps_of
+from strandline.domain.learning.steps import steps_of
 from strandline.domain.learning.task import INPUT_CHARS, Message, Task, tasks_of
 from strandline.domain.learning.verdict import Judgement, believed
 from strandline.domain.line import quote_hash
@@ -36,7 +36,7 @@ from strandline.domain.one_line import one_line
 from strandline.domain.times import stamp
 
 MAX_STEPS = 60
-MAX_USED = 20
+MAX_USED = 20  # what a run names comes before what it was given
 BELONGS, DERIVED_FROM, USED = "belongs_to", "derived_from", "used"
 
 
@@ -164,7 +164,7 @@ class Lesson:
         yield self._trajectory()
         yield self._experience()
         yield self._case()
-        yield from map(self._reader, self.used[:MAX_USED])
+        yield from map(self._reader, self.used)
 
     def _cited(self, first: int, last: int, quote: str = "") -> dict[str, Any]:
         return {"at": self._at(last), "seq_from": first, "seq_to": last, "quote": quote_hash(quote)}
@@ -198,7 +198,7 @@ class Lesson:
             peer=None,
             lines=(*self._steps(), *self._evidence()),
             values=tuple(self._value(name, text) for name, text in values.items() if text),
-            links=(*ends, *(_link(USED, path) for path in self.used[:MAX_USED])),
+            links=(*ends, *(_link(USED, path) for path in self.used)),
         )
 
     def _steps(self) -> Iterator[CandidateLine]:
@@ -261,8 +261,8 @@ def _link(kind: str, path: str, *, back: bool = False) -> CandidateLink:
 
 def lesson(place: Place, task: Task, case: Case, used: Iterable[str]) -> Lesson:
     """What a run of a stored case teaches, by the rules."""
-    steps: Sequence[Step] = steps_of(task.messages)
-    return Lesson(place, task, case, run_of(task, steps), tuple(sorted(set(used))))
+    run = run_of(task, steps_of(task.messages))
+    return Lesson(place, task, case, run, tuple(sorted(list(dict.fromkeys(used))[:MAX_USED])))
 
 
 def spent(lessons: Iterable[Lesson]) -> Usage | None:

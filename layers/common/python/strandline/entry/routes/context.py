@@ -87,7 +87,8 @@ class BuildContext(Exact):
 @answers(ModelContext, ContextBlocked, Aborted)
 def build_context(session_id: str, body: BuildContext | None = None) -> Answer:
     """What fits into a model's window before its next call: the newest messages, a summary of those before them, and
-    memories. Without new messages the answer stays the same, and a decision about a message is never changed."""
+    memories. Without new messages the answer stays the same, and a decision about a message is never changed. The
+    session has used the experiences that the memory block shows: the outcome of its next commit is theirs, too."""
     run_again()
     whose = owner(router)
     known = library()
