@@ -42,6 +42,11 @@ def test_what_is_asked_and_answered(model: LanguageModel, server: ChatServer) ->
     assert _schema(asked.body, asked.is_bedrock)["required"] == ["approach", "reflect", "outcome", "quote"]
 
 
+def test_of_long_words_the_beginning_is_looked_for(model: LanguageModel, server: ChatServer) -> None:
+    server.turns = [chat.says({**LESSON, "outcome": "success", "quote": "a " * 900})]
+    assert model.analyse(ABOUT).verdict == Verdict(outcome="success", quote="a " * 150)
+
+
 def _schema(body: Any, is_bedrock: bool) -> Any:
     if is_bedrock:
         return body["toolConfig"]["tools"][0]["toolSpec"]["inputSchema"]["json"]

@@ -6,9 +6,9 @@ from typing import Any
 from strandline.domain.errors import ExtractionFailed
 from strandline.domain.language_model.answer import Answer, parsed
 from strandline.domain.language_model.schema import Schema, text
+from strandline.domain.learning.evidence import WITNESS_CHARS
 from strandline.domain.learning.verdict import Verdict
 from strandline.domain.memory_types.outcomes import OUTCOMES
-from strandline.domain.one_line import MAX_LINE
 
 INSTRUCTIONS = """
 Nobody has judged this run, so you do, by what the user and the tools say after the request; never by what the \
@@ -28,9 +28,10 @@ PROPERTIES: Mapping[str, Schema] = {
 
 
 def read_verdict(answer: Answer | None) -> Verdict:
-    """The verdict of an answer. Raises ExtractionFailed, quoting nothing, when there is none."""
+    """The verdict of an answer. Of long words only the beginning counts: they are looked for in all that was said.
+    Raises ExtractionFailed, quoting nothing, when there is none."""
     given: Mapping[str, Any] = parsed(answer)
     outcome, quote = given.get("outcome"), given.get("quote")
     if outcome not in OUTCOMES or not isinstance(quote, str):
         raise ExtractionFailed("the model's answer does not say how the run came out")
-    return Verdict(outcome=outcome, quote=quote[:MAX_LINE])
+    return Verdict(outcome=outcome, quote=quote[:WITNESS_CHARS])

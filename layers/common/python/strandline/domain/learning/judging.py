@@ -4,12 +4,14 @@ An experience says how an agent is to act, so what is worded to take a model ove
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.learning.run import Call, Run
 from strandline.domain.learning.steps import Step
 from strandline.domain.learning.task import Evaluation, Outcome, Task
+from strandline.domain.learning.verdict import Judgement
 
 MAX_CALLS = 30
 MAX_REMARKS = 4
@@ -29,6 +31,14 @@ def confidence(outcome: Outcome, evaluation: Evaluation | None) -> float:
     hundredths += 20 if evaluation and evaluation.has_passed else 0
     hundredths += {"success": 20, "failure": -20, "partial": -20, "unfinished": -10, "unknown": 0}[outcome]
     return hundredths / 100
+
+
+def as_judged(run: Run, judged: Judgement | None) -> Run:
+    """The run as a model has judged it, if it has. Nobody has verified that."""
+    if judged is None:
+        return run
+    counts = confidence(judged.outcome, None)
+    return replace(run, outcome=judged.outcome, confidence=counts, judged_by=judged.by)
 
 
 def _call(step: Step) -> Call:

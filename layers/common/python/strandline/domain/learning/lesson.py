@@ -19,7 +19,7 @@ from strandline.domain.field_value import FieldValue
 from strandline.domain.graphemes import beginning
 from strandline.domain.learning.evidence import evidence
 from strandline.domain.learning.insight import Attempt, Insight, told
-from strandline.domain.learning.judging import confidence, run_of
+from strandline.domain.learning.judging import as_judged, run_of
 from strandline.domain.learning.run import FIELD, Run
 from strandline.domain.learning.steps import steps_of
 from strandline.domain.learning.task import INPUT_CHARS, Message, Task, tasks_of
@@ -127,12 +127,8 @@ class Lesson:
     def seen_by(self, insight: Insight) -> "Lesson":
         """The lesson with what a model says of the run; how it came out only where nobody else has judged it."""
         run = replace(self.run, by=insight.model, approach=insight.approach, reflect=insight.reflect)
-        verdict = None if self.task.evaluation else insight.verdict
-        judged = believed(self.task, verdict, insight.model) if verdict else None
-        if judged:
-            counts = confidence(judged.outcome, None)
-            run = replace(run, outcome=judged.outcome, confidence=counts, judged_by=judged.by)
-        return replace(self, run=run, usage=insight.usage, judged=judged)
+        judged = believed(self.task, insight.verdict, insight.model)
+        return replace(self, run=as_judged(run, judged), usage=insight.usage, judged=judged)
 
     def attempt(self, known: str) -> Attempt:
         """What a model is shown of the run; `known` is what its experience says so far."""

@@ -49,8 +49,10 @@ class Judgement:
     witness: Witness | None = None
 
 
-def believed(task: Task, verdict: Verdict, by: str) -> Judgement | None:
-    """The judgement that a verdict is; None where its words are nowhere to be found."""
+def believed(task: Task, verdict: Verdict | None, by: str) -> Judgement | None:
+    """The judgement that a verdict is; None where its words are nowhere to be found, and where a client has judged."""
+    if verdict is None or task.evaluation is not None:
+        return None
     if verdict.outcome not in CLAIMS:
         return Judgement(verdict.outcome, by)
     for witness in witnesses(task):
