@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from strandline.pipeline.prompt import Prompt
 from strandline.storage.layout import User
 
 R = TypeVar("R")
@@ -85,6 +86,18 @@ class Seen(Read):
 
 
 @dataclass(frozen=True)
+class Given(Of):
+    """A context that was answered; `last` is the newest message that had been acknowledged before it was asked for,
+    `window` how many tokens it may have."""
+
+    started_step: int
+    ended_step: int
+    last: int
+    made: Prompt
+    window: int
+
+
+@dataclass(frozen=True)
 class Deleted(Of):
     """A delete; without `ended_step` its answer was never heard, and it may have happened or not."""
 
@@ -105,6 +118,14 @@ class Committed(Of):
 @dataclass(frozen=True)
 class CommitUnclear:
     """A commit whose answer does not say what it did: by a queue, not answered, or only when it was sent again."""
+
+    owner: User
+    session_id: str
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """An agent has asked for a context of a session, which may have had it committed."""
 
     owner: User
     session_id: str

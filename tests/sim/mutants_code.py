@@ -8,8 +8,9 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import cache
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -62,6 +63,32 @@ def edited(place: str, *edits: tuple[str, str]) -> Iterator[None]:
     exec(compile(tree, changed.__code__.co_filename, "exec"), names)
     with recoded(changed, names[definition.name].__code__):
         yield
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake: `make` has the product make it. `race`: where to look for it first."""
+
+    name: str
+    make: Callable[[], AbstractContextManager[None]]
+    race: str = ""
+
+
+def edit(name: str, place: str, *edits: tuple[str, str], race: str = "") -> Mutant:
+    return Mutant(name, partial(edited, place, *edits), race)
+
+
+def edits(name: str, *places: tuple[str, str, str], race: str = "") -> Mutant:
+    """More than one function is wrong: (place, what is there, what is there instead)."""
+
+    @contextmanager
+    def make() -> Iterator[None]:
+        with ExitStack() as stack:
+            for place, old, new in places:
+                stack.enter_context(edited(place, (old, new)))
+            yield
+
+    return Mutant(name, make, race)
 
 
 # ---- conditions

@@ -14,6 +14,7 @@ from strandline.pipeline import memory
 from strandline.pipeline.library import Library
 from strandline.storage.layout import User
 from tests.sim import cases, workers
+from tests.sim.agents import two_agents
 from tests.sim.cases import Case
 from tests.sim.clients import Client, Unclear
 from tests.sim.faults import Exactly, Often
@@ -240,7 +241,17 @@ RACES.update(
     ),
 )
 
+RACES["agents"] = partial(two_agents, owner=ALICE)
+
 ALONE: Mapping[str, Scenario] = {
+    "learning": at_once(
+        [
+            step
+            for op in (run("a"), commit(), run("b", reads=True), commit(0, "b"), SOON)
+            for step in (op, Client.rest)
+        ],
+        ticks=0,
+    ),
     "answers": at_once(
         [
             step

@@ -15,7 +15,9 @@ from pathlib import Path
 
 from tests.sim import cases, mutants_races
 from tests.sim.invariants import Violation
-from tests.sim.mutants import EQUIVALENT, Mutant, mutants
+from tests.sim.mutants import mutants
+from tests.sim.mutants_code import Mutant
+from tests.sim.mutants_known import EQUIVALENT
 from tests.sim.mutants_races import ALONE, RACES, alone
 from tests.sim.scenarios import FIXED
 

@@ -18,6 +18,8 @@ _SMALL = {
     "strandline.domain.session.SPILL_BYTES": 900,
     "strandline.domain.tool_output.MAX_INLINE_CHARS": 200,
     "strandline.domain.tool_output.PREVIEW_CHARS": 60,
+    "strandline.domain.working_memory.thresholds.FIRST_TOKENS": 40,
+    "strandline.domain.working_memory.thresholds.NEXT_TOKENS": 20,
     "strandline.storage.journal.RUN": 4,
     "strandline.storage.document.WRITES_KEPT": 3,
     "strandline.storage.document.Retry.__init__.__defaults__": (4, 0.1, 0.8, 15.0),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from strandline.storage.layout import User
-from tests.sim import learners, workers
+from tests.sim import agents, learners, workers
 from tests.sim.clients import Client
 from tests.sim.world import World
 
@@ -110,6 +110,7 @@ FIXED: Mapping[str, Scenario] = {
         lambda c: c.commit("t"),
     ),
     "two tenants": _two_tenants,
+    "context": lambda world: agents.one_agent(world, ALICE),
 }
 """Every call of these is tried with every fault."""
 
@@ -117,8 +118,8 @@ STAGE: Mapping[str, str] = {"learn": "learn"}
 """But of these only what one stage calls, and its queue: what else they do, others of them do."""
 
 
-LEARNING = 0.15
-"""Of the scenarios by chance, how many are of agents that learn."""
+LEARNING, AGENTS = 0.08, 0.02
+"""How many scenarios by chance are of agents that learn, and how many have agents besides that ask for contexts."""
 
 
 def by_chance(seed: int) -> Scenario:
@@ -127,12 +128,14 @@ def by_chance(seed: int) -> Scenario:
     def play(world: World) -> None:
         chance = random.Random(f"scenario {seed}")
         deleting = chance.random() < 0.4
-        learning = random.Random(f"learning {seed}").random() < LEARNING
+        kind = random.Random(f"kind {seed}").random()
         for n in range(chance.randint(2, 4)):
             owner = RIVAL if n == 3 or chance.random() < 0.2 else ALICE
             ops = [_any(chance, deleting=deleting) for _ in range(chance.randint(2, 7))]
-            ops = [_learner(chance, deleting=deleting) if learning else op for op in ops]
+            ops = [_learner(chance, deleting=deleting) if kind < LEARNING else op for op in ops]
             act(world, f"c{n}", owner, ops)
+        if kind > 1 - AGENTS:
+            agents.two_agents(world, ALICE, "a")
         workers.ticks(world, chance.choice((0, 1, 3)))
         world.chaos_ends = chance.choice((0, 0, 1_000, 4_000))
         for _ in range(chance.choice((0, 0, 0, 1, 2))):

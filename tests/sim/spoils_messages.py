@@ -3,11 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from strandline.domain.compaction.assembly import Room
 from strandline.domain.message import hash_id
 from strandline.domain.session import Archive
+from strandline.pipeline.prompt import Wanted, run_prompt
 from tests.pipeline.world import ALICE
 from tests.sim.healthy import Healthy
-from tests.sim.history import Aborted, Acked, Attempted, Committed, ModelCall, Queued, Read, Seen
+from tests.sim.history import Aborted, Acked, Attempted, Committed, Given, ModelCall, Queued, Read, Seen
 from tests.sim.spoils import replaced, spoils
 
 # ---- messages
@@ -198,3 +200,32 @@ def nobody_was_told_of_an_archive(it: Healthy) -> None:
 def a_tool_output_is_gone(it: Healthy) -> None:
     it.change(ALICE.head("s"), b'"content":"one', b'"tool_output_ref":"tr_1","content":"one')
     it.set_head("s", tail_bytes=sum(map(len, it.world.head("s").tail)))
+
+
+# ---- contexts
+
+
+def _given(it: Healthy, step: int, window: int = 10_000) -> Given:
+    made = run_prompt(it.world.services(), ALICE, "s", Wanted(Room(window), memories=None))
+    return Given(
+        ALICE, "s", it.life("s").session.incarnation, step, step, it.world.head("s").last_seq, made, window
+    )
+
+
+@spoils("contexts_are_whole")
+def a_context_is_over_its_room(it: Healthy) -> None:
+    it.history.append(replace(_given(it, 1), window=1))
+
+
+@spoils("contexts_are_whole")
+def a_context_leaves_out_what_was_said(it: Healthy) -> None:
+    given = _given(it, 1)
+    it.history.append(replace(given, last=given.last + 1))
+
+
+@spoils("contexts_do_not_go_back")
+def a_context_begins_earlier_than_the_one_before(it: Healthy) -> None:
+    later = _given(it, 2)
+    ahead = replace(later.made.state, generation=later.made.state.generation + 1)
+    it.history.append(replace(later, started_step=1, ended_step=1, made=replace(later.made, state=ahead)))
+    it.history.append(later)

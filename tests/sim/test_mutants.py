@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sim.mutants import BY_HAND, ELSEWHERE, EQUIVALENT, OPEN, Mutant, conditions_met, mutants
-from tests.sim.mutants_code import about, conditional_calls, edited, function
+from tests.sim.mutants import BY_HAND, conditions_met, mutants
+from tests.sim.mutants_code import Mutant, about, conditional_calls, edited, function
+from tests.sim.mutants_known import ELSEWHERE, EQUIVALENT, OPEN
 from tests.sim.mutants_search import kept, search, shown_by
 
 AGAIN = 200

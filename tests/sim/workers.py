@@ -16,8 +16,9 @@ from strandline.domain.contracts import (
     EraseRequested,
     ExtractRequested,
     LearnRequested,
+    SummariseRequested,
 )
-from strandline.domain.errors import NotFound
+from strandline.domain.errors import ExtractionFailed, NotFound
 from strandline.entry import learn as learner
 from strandline.entry.batch import give_up_or_raise, reason
 from strandline.pipeline.append import AppendRequest
@@ -30,6 +31,7 @@ from strandline.pipeline.learn import run_learn
 from strandline.pipeline.library import Library
 from strandline.pipeline.merge import run_merge
 from strandline.pipeline.sweep import run_sweep
+from strandline.pipeline.working_memory import run_summarise
 from strandline.ports import StoreError
 from strandline.storage.layout import Life, User
 from tests.sim.history import Failed, Overlapped
@@ -148,7 +150,10 @@ def _commit_by_itself(library: Library, letter: Letter) -> None:
 
 def _extract(world: World, library: Library, batch: Sequence[Letter]) -> Failures:
     def extract(letter: Letter) -> None:
-        request: ExtractRequested = letter.message
+        request: ExtractRequested | SummariseRequested = letter.message
+        if isinstance(request, SummariseRequested):
+            _summarise(library, letter)
+            return
         _take_on(world, "extract", Life(request.session).archive(request.archive))
         try:
             run_extract(library, request, letter.received)
@@ -156,6 +161,15 @@ def _extract(world: World, library: Library, batch: Sequence[Letter]) -> Failure
             give_up_or_raise(library, _record(letter), request, "extract", error)
 
     return _each(world, "extract", batch, extract)
+
+
+def _summarise(library: Library, letter: Letter) -> None:
+    """What has been tried often enough is let go."""
+    try:
+        run_summarise(library, letter.message)
+    except ExtractionFailed as error:
+        if not error.final and letter.received < library.rules.max_receives:
+            raise
 
 
 def _learn(world: World, library: Library, batch: Sequence[Letter]) -> Failures:

@@ -4,6 +4,7 @@ Each invariant is a small function that yields what it finds wrong; `check` rais
 whom is in the `History`, what came of it in the stores; nothing is asked of the product's own way of reading.
 
     messages   every acknowledged message once, in order, batches whole; reads agree with each other and with the end
+    contexts   what an agent's model is given is whole, fits, and never goes back
     archives   one archive per commit, equal to its range; counters equal a recount; models asked once
     memories   each extraction applied once to each file; diff, journal and index agree with the files
     lessons    every case is learnt from once, and nothing else
@@ -18,13 +19,25 @@ from collections.abc import Callable, Iterator, Sequence
 from strandline.domain.events import Event
 from tests.fakes import MemoryItems, MemoryObjects
 from tests.sim.history import History
-from tests.sim.invariants import archives, auto, ends, journal, learnt, lessons, lives, memories, messages
+from tests.sim.invariants import (
+    archives,
+    auto,
+    contexts,
+    ends,
+    journal,
+    learnt,
+    lessons,
+    lives,
+    memories,
+    messages,
+)
 from tests.sim.invariants.raw import Queues, Raw
 
 Invariant = Callable[[Raw, History], Iterator[str]]
 
 INVARIANTS: tuple[Invariant, ...] = (
     *messages.INVARIANTS,
+    *contexts.INVARIANTS,
     *archives.INVARIANTS,
     *memories.INVARIANTS,
     *lessons.INVARIANTS,

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.sim.history import Committed, CommitUnclear, History, ModelCall
+from tests.sim.history import Committed, CommitUnclear, Compacted, History, ModelCall
 from tests.sim.invariants.raw import Raw, Session
 
 _IMMUTABLE = re.compile(
-    r"v1/[^/]+/[^/]+/(sessions/[^/]+/[^/]+/(segments|archives|tool-results)/|journal/[^/]+/[^/]+\.jsonl$)"
+    r"v1/[^/]+/[^/]+/(sessions/[^/]+/[^/]+/(segments|archives|tool-results|working)/|journal/[^/]+/[^/]+\.jsonl$)"
 )
 _REVISION = re.compile(rb'"revision": ?(\d+)')
 
@@ -58,7 +58,7 @@ def answered_commits_are_there(raw: Raw, history: History) -> Iterator[str]:
 
 def who_archives_is_told(raw: Raw, history: History) -> Iterator[str]:
     """Where every commit was asked for and got a clear answer at once, each archive is in one of the answers."""
-    unclear = {(done.owner, done.session_id) for done in history.of(CommitUnclear)}
+    unclear = {(d.owner, d.session_id) for kind in (CommitUnclear, Compacted) for d in history.of(kind)}
     told = {(done.incarnation, done.archive_number) for done in history.of(Committed)}
     for session in raw.sessions:
         by_itself = session.head.auto_commit_policy is not None
@@ -118,7 +118,8 @@ def no_write_is_lost(raw: Raw, _: History) -> Iterator[str]:
 
 
 def what_is_immutable_is_written_once(raw: Raw, _: History) -> Iterator[str]:
-    """Segments, archives with everything below them, tool outputs and runs of the journal have one version."""
+    """Segments, archives with everything below them, tool outputs, working memories and runs of the journal have one
+    version."""
     for key, bodies in raw.versions.items():
         if _IMMUTABLE.match(key) and len(bodies) > 1:
             yield f"{key} was written {len(bodies)} times"

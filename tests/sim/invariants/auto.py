@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from strandline.domain.auto_commit import AutoCommitPolicy, policy_of
 from strandline.domain.session import Archive
 from strandline.domain.times import parse
-from tests.sim.history import History
+from tests.sim.history import Compacted, History
 from tests.sim.invariants.raw import Raw, Session
 
 SLACK = timedelta(hours=1)
@@ -90,9 +90,12 @@ def automatic_commits_are_written_down(raw: Raw, _: History) -> Iterator[str]:
 
 def an_automatic_commit_was_due(raw: Raw, history: History) -> Iterator[str]:
     """None is made for a threshold that another one has dealt with already: each has more messages than that, or more
-    tokens, or its messages had waited long enough."""
+    tokens, or its messages had waited long enough; or an agent has asked for a context."""
+    by_agents = {(each.owner, each.session_id) for each in history.of(Compacted)}
     for session in raw.sessions:
         policy = policy_of(session.head)
+        if (session.owner, session.head.session_id) in by_agents:
+            continue
         for archive in _by_themselves(session) if policy else ():
             if (
                 policy
