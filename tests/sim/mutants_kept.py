@@ -118,7 +118,7 @@ BY_HAND: tuple[Mutant, ...] = (
     edit(
         "a task is opened again by a write that lands late",
         "storage.records:Tasks.start",
-        ('when={"ended_at": ended_at},', ""),
+        ('when={"ended_at": ended_at, "result": None},', ""),
         race="files",
     ),
     edit(

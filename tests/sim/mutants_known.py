@@ -20,8 +20,8 @@ ELSEWHERE: dict[str, str] = {
     "storage.scrubs:Scrubs.open": "tests/pipeline/test_scrub.py",
     "storage.scrubs:Scrubs.save": "tests/pipeline/test_scrub.py",
 }
-"""Conditional calls of what the simulation does not do (accounts, keys, erasures of users, kept answers, learning,
-scrubs), and where it is tried."""
+"""Conditional calls of what the simulation does not do (accounts, keys, erasures of users, kept answers,
+scrubs, lessons that are retried or fail), and where it is tried."""
 
 EQUIVALENT: dict[str, str] = {
     "the erase worker does not look whether the session lives": (
@@ -44,9 +44,6 @@ OPEN: frozenset[str] = frozenset(
         "an index that lost its race is written from files read before",
         "a lease lasts until the table has deleted it",
         "a task is opened again by a write that lands late",
-        "pipeline.learning:_note, SessionRef if it is the same: unconditional",
-        "pipeline.learning:_note_once, Library if it is the same: unconditional",
-        "pipeline.learning:running, Library if it is the same: unconditional",
         "pipeline.remains:clear_grave, head.json if IfMatch: unconditional",
         "storage.document:Documents.write, used.json if IfAbsent: unconditional",
         "storage.once:write_once, archives/learn_diff.json if IfAbsent: unconditional",
@@ -63,6 +60,9 @@ OPEN: frozenset[str] = frozenset(
         "storage.records:Tasks.start, SessionRef if it is the same: unconditional",
         "storage.records:Tasks.stumbled, TASKS if it is the same: unconditional",
         "storage.records:Tasks.turn, TASKS if it is the same: unconditional",
+        "storage.document:Documents.write, context.json if IfAbsent: unconditional",
+        "storage.document:Documents.write, context.json if IfMatch: unconditional",
+        "storage.once:write_once, working if IfAbsent: unconditional",
     }
 )
 """Mutants that no run has shown yet: either the clients do too little, or too little is checked."""

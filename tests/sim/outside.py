@@ -7,8 +7,8 @@ from typing import Any
 from strandline.domain.extraction import Extraction, Transcript
 from strandline.domain.learning.insight import Attempt, Insight
 from strandline.domain.learning.insight import points as points_of
-from strandline.ports import Clock
-from tests.fakes import MemoryObjects
+from strandline.ports import Clock, Item
+from tests.fakes import MemoryItems, MemoryObjects
 from tests.pipeline.models import Echo
 from tests.sim.history import Analysed, ModelCall
 from tests.sim.scheduler import Scheduler
@@ -63,6 +63,20 @@ class WatchedObjects(MemoryObjects):
         if found:
             self.lives.setdefault(key, {}).setdefault(found[1].decode(), self._scheduler.step)
         return etag
+
+
+class WatchedItems(MemoryItems):
+    """A table that notes each change of a task's status: (task id, before, after)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns: list[tuple[str, str, str]] = []
+
+    def update(self, pk: str, sk: str, values: Item, **how: Any) -> None:
+        before = self._rows.get((pk, sk), {}).get("status") if pk.startswith("TASKS#") else None
+        super().update(pk, sk, values, **how)
+        if before is not None and before != values.get("status", before):
+            self.turns.append((sk, before, values["status"]))
 
 
 class CountedModel:

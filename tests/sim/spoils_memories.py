@@ -261,6 +261,11 @@ def set_task(it: Healthy, **values: str) -> None:
     it.world.items.update(row["pk"], row["sk"], {**values, "expires_at": None})
 
 
+@spoils("a_task_that_has_ended_stays_so")
+def a_task_was_opened_by_what_came_late(it: Healthy) -> None:
+    it.world.items.turns = [("t", "completed", "running"), ("t", "running", "completed")]  # type: ignore[attr-defined]
+
+
 @spoils("every_archive_has_its_task")
 def an_archive_has_two_tasks(it: Healthy) -> None:
     row = next(row for row in it.world.rows("TASKS#") if row["resource_id"] == "s")

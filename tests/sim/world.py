@@ -18,12 +18,12 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.services import Ports, Rules
 from strandline.storage.codec import HeadCodec
 from strandline.storage.layout import User
-from tests.fakes import FakeIds, MemoryBus, MemoryDeadLetters, MemoryItems, WordCounter
+from tests.fakes import FakeIds, MemoryBus, MemoryDeadLetters, WordCounter
 from tests.pipeline.models import Notes
 from tests.sim.faults import Plan
 from tests.sim.history import Analysed, History, Killed, ModelCall
 from tests.sim.network import Invocation, Kill, Network
-from tests.sim.outside import CountedModel, Port, WatchedObjects
+from tests.sim.outside import CountedModel, Port, WatchedItems, WatchedObjects
 from tests.sim.queues import TimedQueue
 from tests.sim.scheduler import Actor, Scheduler, Strategy
 
@@ -85,7 +85,7 @@ class World:
         self.chaos_ends = 0.0
         self.ids = FakeIds(seed)
         self.objects = WatchedObjects(SimClock(self, 0.0), self.scheduler)
-        self.items = MemoryItems()
+        self.items = WatchedItems()
         self.bus = MemoryBus()
         self._dead_letters = MemoryDeadLetters(SimClock(self, 0.0))  # there are none
         self.queues = {

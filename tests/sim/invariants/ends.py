@@ -55,6 +55,14 @@ def tasks_agree_with_archives(raw: Raw, _: History) -> Iterator[str]:
             yield f"{session}: the task of archive {row['archive']} is {row['status']}, done are {list(session.done)}"
 
 
+def a_task_that_has_ended_stays_so(raw: Raw, _: History) -> Iterator[str]:
+    """One that is completed is nothing else any more; one that has failed, or was called off, is not running unless it
+    was asked for again."""
+    for identity, before, after in raw.turns:
+        if before == "completed" or (before in ("failed", "cancelled") and after == "running"):
+            yield f"the task {identity} was {before}, then {after}"
+
+
 def every_archive_has_its_task(raw: Raw, _: History) -> Iterator[str]:
     """Exactly one, unless it has expired."""
     for session in raw.sessions:
@@ -86,6 +94,7 @@ INVARIANTS = (
     no_archive_is_pending,
     a_failed_archive_says_why,
     tasks_agree_with_archives,
+    a_task_that_has_ended_stays_so,
     every_archive_has_its_task,
     nothing_is_due,
     gravestones_go,

@@ -194,6 +194,7 @@ class Raw:
     ) -> None:
         self.versions: Mapping[str, Sequence[bytes | None]] = objects.everything()
         self.rows: Sequence[Item] = items.rows()
+        self.turns: Sequence[tuple[str, str, str]] = getattr(items, "turns", ())
         self.published = published
         self.at = objects._clock.now()
         self.now = self.at.timestamp()

@@ -143,7 +143,8 @@ def ask_again(services: Services, request: LearnRequested, ended_at: str | None)
     with answered("a store did not answer; repeat the request"):
         services.due.put(marker(services, request))
         with suppress(ConditionFailed):
-            _note(services, request, when={"ended_at": ended_at}, status="pending", error=None, ended_at=None)
+            seen = {"ended_at": ended_at, "result": None}
+            _note(services, request, when=seen, status="pending", error=None, ended_at=None)
         services.learn_queue.send(request)
 
 

@@ -105,7 +105,7 @@ class Tasks:
             self.note(
                 session,
                 task_id(session, archive),
-                when={"ended_at": ended_at},
+                when={"ended_at": ended_at, "result": None},
                 status="pending",
                 stage="commit",
                 archive=archive.number,
