@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strandline.domain.candidates import Candidates
-from strandline.domain.learning.lesson import Case, Place, gathered, lesson
+from strandline.domain.learning.case import Case
+from strandline.domain.learning.lesson import Place, gathered, lesson
 from strandline.domain.learning.newest import LINKS
 from strandline.domain.learning.task import tasks_of
 from strandline.domain.memory import Memory
@@ -29,7 +30,7 @@ def taught(number: int, day: int, outcome: str, *, reads: bool) -> tuple[Additio
     messages = [{**message, "seq": n, "created_at": at} for n, message in enumerate(said, start=1)]
     (task,), _ = tasks_of(messages)
     place = Place(f"s{number}", 1, f"{number:012d}")
-    learnt = [lesson(place, task, CASE, FILES[1:] if reads else ())]
+    learnt = [lesson(place, task, CASE, {FILES[1]: CASE.signature} if reads else {})]
     return tuple(
         Candidates(
             extraction=place.lesson,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from strandline.domain.errors import AlreadyExists, FailedPrecondition, NotFound, StrandlineError
-from strandline.domain.learning.lesson import experience_path
+from strandline.domain.learning.case import experience_path
 from strandline.domain.message import MessageIn
 from strandline.pipeline import session, task
 from strandline.pipeline.append import AppendRequest

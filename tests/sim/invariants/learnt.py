@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from strandline.domain.candidates import Candidates
-from strandline.domain.learning.lesson import is_reading
+from strandline.domain.learning.standing import is_aside
 from strandline.domain.memory import Memory
 from strandline.domain.memory_types.outcomes import OUTCOMES
 from strandline.domain.merging import Addition, absorb
@@ -45,7 +45,7 @@ def each_lesson_is_taken_in_once(raw: Raw, history: History) -> Iterator[str]:
         memory = raw.learnt.get(spot)
         for addition in additions:
             times = memory.applied.count(addition.extraction) if memory else 0
-            gone = spot in changed(history) or (memory is None and is_reading(addition.values))
+            gone = spot in changed(history) or (memory is None and is_aside(addition.values))
             if times != 1 and not gone:
                 yield f"{spot} has taken in {addition.extraction} {times} times"
 

@@ -5,15 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from strandline.domain.candidates import CandidateFile, Candidates
-from strandline.domain.learning.lesson import (
-    Case,
-    Lesson,
-    Place,
-    case_path,
-    gathered,
-    lesson,
-    lesson_id,
-)
+from strandline.domain.learning.case import Case, case_path
+from strandline.domain.learning.lesson import Lesson, Place, Titles, gathered, lesson, lesson_id
 from strandline.domain.learning.run import RULES
 from strandline.domain.learning.task import Task, tasks_of
 from strandline.domain.memory import Memory, extraction_id
@@ -125,17 +118,20 @@ def _taught(
     place = Place(session.head.session_id, number, lesson_id(session.head.incarnation, number))
     found = []
     for task, stored in cases:
-        each = lesson(place, task, Case.stored(case_path(task.name), stored), ())
+        each = lesson(place, task, Case.stored(case_path(task.name), stored), {})
         used = _used(learned, each)
         each = lesson(place, task, each.case, used)
-        found.append(each if learned.extractor == RULES else each.seen_by(seen_in(each.attempt(""))))
+        seen = None if learned.extractor == RULES else seen_in(each.attempt("", {}))
+        found.append(each if seen is None else each.seen_by(seen, {}))
     return gathered(found)
 
 
-def _used(learned: Candidates, of: Lesson) -> Sequence[str]:
+def _used(learned: Candidates, of: Lesson) -> Titles:
     """The experiences that a lesson says its run had read."""
+    titles = {file.path: file.title for file in learned.files}
     files = [file for file in learned.files if file.path == of.trajectory]
-    return [link.path for file in files for link in file.links if link.type == "used" and not link.back]
+    used = (link.path for file in files for link in file.links if link.type == "used" and not link.back)
+    return {path: titles[path] for path in used}
 
 
 def learn_diffs_tell_what_was_learnt(raw: Raw, history: History) -> Iterator[str]:

@@ -131,12 +131,19 @@ class LanguageModel:
         usage = self._usage(reply, calls)
         try:
             self._expect_whole(reply)
-            approach, reflect = analysis.read_points(reply.answer)
+            approach, reflect, supersedes = analysis.read_points(reply.answer)
             verdict = read_verdict(reply.answer) if attempt.to_judge else None
         except ExtractionFailed as error:
             error.usage = usage
             raise
-        return Insight(model=self.name, approach=approach, reflect=reflect, verdict=verdict, usage=usage)
+        return Insight(
+            model=self.name,
+            approach=approach,
+            reflect=reflect,
+            supersedes=supersedes,
+            verdict=verdict,
+            usage=usage,
+        )
 
     def settle(self, meeting: Meeting) -> Settlement:
         try:

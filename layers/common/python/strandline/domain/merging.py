@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from strandline.domain.field_value import FieldValue, joined, minus
 from strandline.domain.learning.newest import newest_lines, newest_links
 from strandline.domain.learning.run import bounded
+from strandline.domain.learning.standing import is_aside, names
 from strandline.domain.line import Line, read_lines
 from strandline.domain.link import Link, shown
 from strandline.domain.memory import Memory, after, living
+from strandline.domain.memory_types.experiences import EXPERIENCES
 from strandline.domain.memory_types.template import laid_out
 from strandline.domain.patch import Patch, Skipped, reopened, settle, taken_over
 
@@ -78,20 +80,26 @@ def without(memory: Memory, addition: Addition) -> Memory | None:
     lines, own = read_lines(memory.body)
     made = {*addition.lines, *(line for patch in addition.patches for line in patch.lines)}
     rest = reopened((line for line in lines if line not in made), addition.patches)
+    values = minus(memory.values, addition.values)
     less = replace(
         memory,
-        values=minus(memory.values, addition.values),
+        values=values,
         patches=tuple(patch for patch in memory.patches if patch not in addition.patches),
-        links=tuple(link for link in memory.links if link not in addition.links or _shared(memory, link)),
+        links=tuple(
+            link for link in memory.links if link not in addition.links or _shared(memory, link, values)
+        ),
     )
-    if not rest and not less.values and not any(text.strip() for text in own[1:]):
+    bare = not values or (memory.type == EXPERIENCES.name and is_aside(values))
+    if not rest and bare and not any(text.strip() for text in own[1:]):
         return None
     return _settled(less, rest, own)
 
 
-def _shared(memory: Memory, link: Link) -> bool:
-    """Whether other runs may have made the link, too: a case and its experience stay linked while both are there."""
-    return {memory.type, link.path.split("/", 1)[0]} == {"cases", "experiences"}
+def _shared(memory: Memory, link: Link, values: Iterable[FieldValue]) -> bool:
+    """Whether other runs may have made the link, too: a case and its experience stay linked while both are there, and
+    experiences while a lesson is left that says so."""
+    ends = {memory.type, link.path.split("/", 1)[0]}
+    return ends == {"cases", "experiences"} or names(values, link.path)
 
 
 def skipped(memory: Memory, addition: Addition) -> tuple[Skipped, ...]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from strandline.domain.address import memory_uri
 from strandline.domain.memory_tool import ROOT
 from strandline.pipeline.block import MAX_TOKENS, Wanted, memory_block
-from strandline.pipeline.experience import FoundCase, read_experience, search_experience, told
+from strandline.pipeline.experience import FoundCase, read_experience, search_experience
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory_tool import MemoryTool, answer
 from strandline.pipeline.topic import remembered, save, topic_index
@@ -247,7 +247,9 @@ class ReadExperience(Tool):
 
     def run(self, desk: Desk) -> str:
         path = desk.path(self.uri).removeprefix(f"{ROOT}/")
-        return told(read_experience(desk.services, desk.owner, path))
+        found = read_experience(desk.services, desk.owner, path)
+        instead = (memory_uri(desk.owner.user_id, heir) for heir in found.superseded_by)
+        return "\n".join([*(f"Out of date; read instead: {uri}" for uri in instead), found.text])
 
 
 TOOLS: dict[str, type[Tool]] = {

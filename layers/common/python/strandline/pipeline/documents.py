@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from strandline.domain.graphemes import beginning
+from strandline.domain.learning.standing import superseded_at, superseded_by
 from strandline.domain.memory import Line, Memory, read_lines
+from strandline.domain.memory_types.experiences import EXPERIENCES
 from strandline.domain.memory_types.template import searched_by, told
 from strandline.domain.message import said_at
 from strandline.domain.ranking import Document, Scalar
@@ -42,6 +44,7 @@ def memory_documents(path: str, memory: Memory | None) -> Iterator[Document]:
         "peer": memory.peer,
         "title": memory.title,
         "expires_at": memory.expires_at,
+        **_ended(memory),
     }
     lines, others = read_lines(memory.body)
     yield from _sourced(path, memory, lines, shared)
@@ -72,6 +75,12 @@ def _unsourced(
     for n, text in enumerate(text for text in texts if text.strip() and not text.startswith("# ")):
         shown = beginning(text, SHOWN_CHARS)
         yield Document(f"{path}#own{n:06d}", path, shown, shared, memory.title, text[len(shown) :])
+
+
+def _ended(memory: Memory) -> dict[str, Scalar]:
+    """An experience that another has taken the place of holds no more: it is found by who asks for that."""
+    by = superseded_by(memory) if memory.type == EXPERIENCES.name else []
+    return {"valid_until": superseded_at(memory), "superseded_by": by[0]} if by else {}
 
 
 def _cited(line: Line) -> dict[str, Scalar]:

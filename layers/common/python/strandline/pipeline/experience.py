@@ -8,15 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from strandline.domain.errors import InvalidUri
-from strandline.domain.learning.experience import confidence, situation
+from strandline.domain.learning.experience import confidence, situation, told
 from strandline.domain.learning.run import runs
+from strandline.domain.learning.standing import superseded_by
 from strandline.domain.line import DERIVED
-from strandline.domain.link import Link
 from strandline.domain.memory import Memory
 from strandline.domain.memory_types.outcomes import OUTCOMES
 from strandline.pipeline import memory
 from strandline.pipeline.catalogue import lineage, read_file
 from strandline.pipeline.library import Library
+from strandline.pipeline.related import together
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.usage import UsageReport, run_usage
 from strandline.storage.layout import User
@@ -24,6 +25,9 @@ from strandline.storage.layout import User
 FOLDER = "experiences/"
 LINES_PER_CASE = 10
 PER_CASE = 5
+HEIRS = 3
+"""How often what has taken the place of an experience may have been taken the place of itself."""
+
 MAX_QUERY_CHARS = 2_000
 
 
@@ -70,20 +74,21 @@ def _written(services: Library, owner: User, query: str, limit: int) -> Iterator
     best = {hit.document.group: hit.score for hit in reversed(own)}
     for path in list(dict.fromkeys(hit.document.group for hit in own))[:limit]:
         there = read_file(services, owner, path)
-        if there is not None and not any(link.type == "belongs_to" for link in there.links):
+        alone = there and not superseded_by(there)
+        if there and alone and not any(link.type == "belongs_to" for link in there.links):
             yield FoundCase(path, there, best[path], [Gist(path, there.title, first_line(there))])
 
 
 def _gists(services: Library, owner: User, case: Memory) -> Iterator[Gist]:
-    """Those that were learnt of the case, without what others have taken the place of."""
-    for path in [link.path for link in case.links if link.path.startswith(FOLDER)][:PER_CASE]:
-        there = read_file(services, owner, path)
-        if there is not None and not _superseded(there.links):
-            yield Gist(path, there.title, situation(there.values) or first_line(there))
-
-
-def _superseded(links: Sequence[Link]) -> bool:
-    return any(link.back and link.type == "supersedes" for link in links)
+    """Those that were learnt of the case; what has taken the place of one in its stead."""
+    linked = [link.path for link in case.links if link.path.startswith(FOLDER)][:PER_CASE]
+    there = {path: read_file(services, owner, path) for path in linked}
+    for _ in range(HEIRS):
+        heirs = [heir for known in there.values() if known for heir in superseded_by(known)]
+        there |= {path: read_file(services, owner, path) for path in heirs if path not in there}
+    for path, known in there.items():
+        if known is not None and not superseded_by(known):
+            yield Gist(path, known.title, situation(known.values) or first_line(known))
 
 
 def first_line(found: Memory) -> str:
@@ -92,12 +97,27 @@ def first_line(found: Memory) -> str:
     return next((row[:300] for row in rows if row and not row.startswith("#")), "")
 
 
-def read_experience(services: Library, owner: User, path: str, session_id: str | None = None) -> Memory:
-    """Reads one, and counts that a session did. Raises NotFound when either is not there."""
+@dataclass(frozen=True)
+class Shown:
+    """An experience, its text with what runs of `related` ones teach, how much all of that counts (0 to 1: the mean of
+    the runs), and what has taken its place, by path."""
+
+    memory: Memory
+    text: str
+    confidence: float
+    related: Sequence[str]
+    superseded_by: Sequence[str]
+
+
+def read_experience(services: Library, owner: User, path: str, session_id: str | None = None) -> Shown:
+    """Reads one, with the runs of those that ask the same, and counts that a session did. Raises NotFound when
+    either is not there."""
     found = memory.read(services, owner, checked(path))
     if session_id is not None:
         run_usage(services, UsageReport(owner, session_id, [found.path]))
-    return found
+    whole = together(services, owner, found)
+    sure = confidence(runs(whole.memory.values))
+    return Shown(found, told(whole.memory), sure, sorted(whole.beside), superseded_by(found))
 
 
 def checked(path: str) -> str:
@@ -107,17 +127,6 @@ def checked(path: str) -> str:
             f"not an experience: {path[:200]!r}; they are at …/memories/{FOLDER}", uri=path[:200]
         )
     return path
-
-
-def told(found: Memory) -> str:
-    """Its text without the marks of what is derived."""
-    rows = (row.removesuffix(DERIVED).rstrip() for row in found.body.split("\n"))
-    return "\n".join(rows)
-
-
-def confidence_of(found: Memory) -> float:
-    """Between 0 and 1: the mean of the runs that it remembers."""
-    return confidence(runs(found.values))
 
 
 # ---- what became of it

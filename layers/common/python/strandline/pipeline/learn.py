@@ -15,6 +15,7 @@ trained on     the case as it is stored, re-read after its merge, never as the c
 import json
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -27,22 +28,13 @@ from strandline.domain.contracts import LearnRequested
 from strandline.domain.errors import ExtractionFailed, InvalidArgument, Unavailable
 from strandline.domain.events import memories_merged
 from strandline.domain.extraction import Usage
+from strandline.domain.learning.case import Case, case_path
 from strandline.domain.learning.found import found_tasks
-from strandline.domain.learning.lesson import (
-    Case,
-    Lesson,
-    Place,
-    case_path,
-    gathered,
-    is_reading,
-    lesson,
-    lesson_id,
-    spent,
-)
+from strandline.domain.learning.lesson import Lesson, Place, gathered, lesson, lesson_id, spent
 from strandline.domain.learning.run import RULES
+from strandline.domain.learning.standing import is_aside
 from strandline.domain.learning.steps import inputs_of
 from strandline.domain.learning.task import Message, Task, tasks_of
-from strandline.domain.line import DERIVED
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition
@@ -51,6 +43,7 @@ from strandline.domain.session import Head
 from strandline.domain.times import stamp
 from strandline.pipeline import learning
 from strandline.pipeline.absorbing import Absorbed, absorb_all
+from strandline.pipeline.analysing import analysed
 from strandline.pipeline.announce import announce
 from strandline.pipeline.catalogue import read_file, reindex, tidy
 from strandline.pipeline.diff import Effect, Effects, diff
@@ -61,12 +54,12 @@ from strandline.pipeline.library import Library
 from strandline.pipeline.links import completed
 from strandline.pipeline.marking import behind_the_files
 from strandline.pipeline.outcome import tokens
+from strandline.pipeline.related import Stored, asking_the_same, left
 from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
 
-KNOWN_CHARS = 6_000
 MAX_NAMED = 100
 """Names of experiences that are looked up of those that one run tells of."""
 
@@ -156,29 +149,30 @@ def _lessons(
         path = case_path(task.name)
         stored = read_file(services, owner, path) if path in admitted else None
         if stored is not None and extraction_id(incarnation, request.archive) in stored.applied:
-            found = lesson(place, task, Case.stored(path, stored), _used(services, request, task))
-            yield _analysed(services, owner, found)
+            case = Case.stored(path, stored)
+            found = lesson(place, task, case, dict(_used(services, request, task)))
+            there = read_file(services, owner, case.experience)
+            placed = _placed(services, owner, found, Stored(case, stored, there))
+            yield analysed(services, owner, placed, there)
 
 
-def _analysed(services: Library, owner: User, found: Lesson) -> Lesson:
-    """The lesson with what a language model says of the run, where one is configured. Raises ExtractionFailed."""
-    if services.analyst is None:
-        return found
-    there = read_file(services, owner, found.experience)
-    known = "\n".join(row.removesuffix(DERIVED) for row in there.body.split("\n")) if there else ""
-    return found.seen_by(services.analyst.analyse(found.attempt(known[:KNOWN_CHARS])))
+def _placed(services: Library, owner: User, found: Lesson, stored: Stored) -> Lesson:
+    """The lesson with the experiences that its own stands to."""
+    same, before = asking_the_same(services, owner, stored), left(services, owner, stored)
+    return replace(found, related=same, left=before)
 
 
-def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[str]:
-    """The experiences that were read before the task's last message: as its session reported, as they were given to it
-    by a context or a search, or as its messages tell of."""
+def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[tuple[str, str]]:
+    """The experiences, with their titles, that were read before the task's last message: as its session reported, as
+    they were given to it by a context or a search, or as its messages tell of."""
     life, span = Life(request.session), range(task.first - 1, task.last)  # later ones are the next archive's
     reported, given = _reported(services, life, span), _given(services, life, span)
     owner = user_of(request.session)
-    told = (path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/"))
-    for path in islice(dict.fromkeys(told), MAX_NAMED):
-        if _is_there(services, owner, path):
-            yield path
+    named = (path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/"))
+    for path in islice(dict.fromkeys(named), MAX_NAMED):
+        there = _there(services, owner, path)
+        if there is not None:
+            yield path, there.title
 
 
 def _reported(services: Library, life: Life, span: range) -> list[str]:
@@ -194,12 +188,12 @@ def _given(services: Library, life: Life, span: range) -> list[str]:
     return [path for path, seqs in given.items() if any(seq in span for seq in seqs)]
 
 
-def _is_there(services: Library, owner: User, path: str) -> bool:
+def _there(services: Library, owner: User, path: str) -> Memory | None:
     """A message may name anything: what no memory can be called is none."""
     try:
-        return read_file(services, owner, path) is not None
+        return read_file(services, owner, path)
     except InvalidArgument:
-        return False
+        return None
 
 
 def _read_in(messages: Sequence[Message]) -> Iterator[str]:
@@ -246,10 +240,10 @@ def _absorbed(
     now = stamp(services.clock.now())
     effects: dict[str, Effect] = {}
     with behind_the_files(services, owner, [addition.path for addition in additions]) as known:
-        for addition in additions:
+        for addition in _held_back(additions, known):
             change = partial(_taken_in, addition=addition, ttl=ttl, now=now)
-            memory, told = services.memories.update(owner.memory(addition.path), change)
-            effects |= dict.fromkeys([addition.path], *told.values()) if told else {}
+            memory, made = services.memories.update(owner.memory(addition.path), change)
+            effects |= dict.fromkeys([addition.path], *made.values()) if made else {}
             known[addition.path] = living(memory)
         known.update(completed(services, owner, {path: [effect] for path, effect in effects.items()}))
         if known:
@@ -260,12 +254,23 @@ def _absorbed(
     return effects
 
 
+def _held_back(additions: Sequence[Addition], known: Mapping[str, Memory | None]) -> Iterator[Addition]:
+    """First what other experiences are told, of which one may have been deleted meanwhile; then the others, without
+    links to that. `known` are the files as they were written so far."""
+    asides = [addition for addition in additions if is_aside(addition.values)]
+    yield from asides
+    gone = {addition.path for addition in asides if known[addition.path] is None}
+    for addition in additions:
+        if addition not in asides:
+            yield replace(addition, links=tuple(link for link in addition.links if link.path not in gone))
+
+
 def _taken_in(
     memory: Memory | None, *, addition: Addition, ttl: int | None, now: str
 ) -> Change[Memory, Absorbed]:
     if (
-        is_reading(addition.values) and living(memory) is None
-    ):  # it was deleted: that it was read begins nothing
+        is_aside(addition.values) and living(memory) is None
+    ):  # it was deleted: that it was read, or how it stands to others, begins nothing
         return Change(None, (memory, {}))
     return absorb_all(memory, additions=[addition], ends=(), ttls={addition.extraction: ttl}, now=now)
 
@@ -276,8 +281,8 @@ def _diff_key(request: LearnRequested) -> str:
 
 def _ended(services: Library, request: LearnRequested, record: bytes, usage: Usage | None) -> None:
     """What follows from the diff: it is told of, and the task is completed."""
-    told: Mapping[str, Any] = json.loads(record)
-    operations = told["operations"]
+    done: Mapping[str, Any] = json.loads(record)
+    operations = done["operations"]
     added, updated = ([each["uri"] for each in operations[how]] for how in ("adds", "updates"))
     now = stamp(services.clock.now())
     for happening in memories_merged(request, added=added, updated=updated, at=now):
@@ -287,7 +292,7 @@ def _ended(services: Library, request: LearnRequested, record: bytes, usage: Usa
     result = {
         "session_id": session.session_id,
         "archive": request.archive,
-        "learned": told["summary"]["by_type"],
+        "learned": done["summary"]["by_type"],
         "learn_diff_uri": f"{place}/learn_diff.json",
         "tokens": tokens(usage),
     }

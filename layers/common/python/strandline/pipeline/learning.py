@@ -78,7 +78,7 @@ def cases(
         return Cases()
     if not named:
         return Cases(known=_known_kinds(services, request, messages))
-    from strandline.domain.learning.lesson import case_proposals  # noqa: PLC0415 - few archives hold a case
+    from strandline.domain.learning.case import case_proposals  # noqa: PLC0415 - few archives hold a case
 
     return Cases(*case_proposals(messages))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from strandline.domain.errors import ExtractionFailed
-from strandline.domain.escaping import escaped
+from strandline.domain.escaping import escaped, escaped_name
 from strandline.domain.language_model import judging
 from strandline.domain.language_model.answer import Answer
 from strandline.domain.language_model.prompt import Prompt
@@ -33,6 +33,8 @@ would have been right, as far as the judgement shows it, or nothing.
 accounts, no passwords or keys.
 - Only what the run shows. What is known already (<known>) is kept where the run bears it out, and corrected where it \
 does not.
+- `supersedes`: names of experiences (<other>) that this run shows to be wrong or out of date, so that nobody should \
+read them any more once this one is known. Mostly there is none.
 - A list may be empty.
 """
 
@@ -47,6 +49,10 @@ def question(about: Attempt) -> Prompt:
         *(f"<remark>{escaped(text)}</remark>" for text in about.remarks),
         *(f"<line>{escaped(text)}</line>" for text in about.told),
         f"<known>{escaped(about.known)}</known>",
+        *(
+            f'<other name="{escaped_name(name)}">{escaped(text)}</other>'
+            for name, text in about.others.items()
+        ),
         "</run>",
     ]
     return Prompt(
@@ -65,18 +71,22 @@ def _list(description: str) -> dict[str, Any]:
 _POINTS: Mapping[str, Any] = {
     "approach": _list("how to go about it, one sentence a point"),
     "reflect": _list("what to mind, one sentence a point"),
+    "supersedes": _list("names of other experiences that are wrong or out of date by this"),
 }
 
 
-def read_points(answer: Answer | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Approach and reflection. Raises ExtractionFailed, quoting nothing, when the answer is none."""
+def read_points(answer: Answer | None) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Approach, reflection, and the names of what is superseded. Raises ExtractionFailed, quoting nothing, when the
+    answer is none."""
     given = _parsed(answer) if isinstance(answer, str) else answer
-    lists = [given.get(name) for name in ("approach", "reflect")] if isinstance(given, Mapping) else []
+    lists = []
+    if isinstance(given, Mapping):
+        lists = [given.get("approach"), given.get("reflect"), given.get("supersedes", [])]
     if not lists or not all(
         isinstance(each, list) and all(isinstance(x, str) for x in each) for each in lists
     ):
         raise ExtractionFailed("the model's answer is not what was asked for; it may have been cut off")
-    return points(lists[0] or ()), points(lists[1] or ())
+    return points(lists[0] or ()), points(lists[1] or ()), tuple(lists[2] or ())
 
 
 def _parsed(text: str) -> Any:

@@ -11,6 +11,9 @@
     verdict     how a run came out as a model says, and what bears that out
     evidence    what a trajectory says of that
     experience  an experience's text: it follows from its runs, in whatever order they were learnt
+    case        a case as it is proposed, and as it is stored
+    anchor      whether two requests ask the same
+    standing    which experiences ask the same, and which has taken the place of which
     lesson      what one conversation adds to cases, trajectories and experiences
 
 All of it is rules: the same messages, and the same answers of a model where there is one, give the same bytes. They

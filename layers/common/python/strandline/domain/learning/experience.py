@@ -9,11 +9,15 @@ Every line ends in the mark of what is derived: it is written anew with each mer
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from strandline.domain.field_value import FieldValue
 from strandline.domain.learning.run import Run, runs
 from strandline.domain.line import DERIVED
 from strandline.domain.memory_types.outcomes import OUTCOMES
+
+if TYPE_CHECKING:  # a memory is laid out by this
+    from strandline.domain.memory import Memory
 
 MAX_POINTS = 8
 BAD = ("failure", "partial")
@@ -27,6 +31,11 @@ def laid_out(values: Sequence[FieldValue]) -> list[str]:
     if remembered:
         blocks += [_section("Approach", approach(remembered)), _section("Reflect", reflect(remembered))]
     return ["\n".join(f"{row} {DERIVED}" for row in block) for block in blocks]
+
+
+def told(memory: "Memory") -> str:
+    """Its text without the marks of what is derived."""
+    return "\n".join(row.removesuffix(DERIVED).rstrip() for row in memory.body.split("\n"))
 
 
 def situation(values: Iterable[FieldValue]) -> str:

@@ -1,7 +1,7 @@
 """What a language model is shown of a run, and what it says of it: the values on both sides of the `Analyst` port."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -27,7 +27,8 @@ POINT_CHARS = 300
 @dataclass(frozen=True)
 class Attempt:
     """One run of a stored case: what it asks and wants, how it came out and why, what was said and done (a line each),
-    and what is known of such tasks so far. One that nobody has judged is `to_judge`."""
+    what is known of such tasks so far, and what `others` say that ask the same, by path. One that nobody has judged
+    is `to_judge`."""
 
     asks: str
     wanted: str
@@ -35,18 +36,20 @@ class Attempt:
     remarks: tuple[str, ...]
     told: tuple[str, ...]
     known: str = ""
+    others: Mapping[str, str] = field(default_factory=dict)
     to_judge: bool = False
 
 
 class Insight(BaseModel):
-    """How to go about such a task, and what to mind, by which model, at what cost; of a run that it was to judge also
-    how that came out."""
+    """How to go about such a task, what to mind, and which of the others this takes the place of, by which model, at
+    what cost; of a run that it was to judge also how that came out."""
 
     model_config = ConfigDict(frozen=True)
 
     model: str
     approach: tuple[str, ...] = ()
     reflect: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
     verdict: Verdict | None = None
     usage: Usage | None = None
 

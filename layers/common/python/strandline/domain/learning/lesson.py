@@ -4,103 +4,55 @@ Each is an addition like those of an extraction, kept once per archive; links st
 
     experience ──derived from──▶ trajectory ──belongs to──▶ case ◀──belongs to── experience
     trajectory ──used──▶ experience that it had read
+    experience ──related to, supersedes──▶ experience (`standing`)
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from typing import Any
 
 from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateLink, CandidateValue
-from strandline.domain.extraction import Claim, Dropped, Proposal, Setting, Usage
-from strandline.domain.field_value import FieldValue
-from strandline.domain.graphemes import beginning
+from strandline.domain.extraction import Usage
+from strandline.domain.learning.case import Case
 from strandline.domain.learning.evidence import evidence
 from strandline.domain.learning.insight import Attempt, Insight, told
 from strandline.domain.learning.judging import as_judged, run_of
 from strandline.domain.learning.run import FIELD, Run
+from strandline.domain.learning.standing import (
+    ALIKE,
+    BELONGS,
+    EVERY,
+    RELATED,
+    SUPERSEDES,
+    TAKEN,
+    TAKES,
+    left_by,
+)
 from strandline.domain.learning.steps import steps_of
-from strandline.domain.learning.task import INPUT_CHARS, Message, Task, tasks_of
+from strandline.domain.learning.task import Task
 from strandline.domain.learning.verdict import Judgement, believed
 from strandline.domain.line import quote_hash
-from strandline.domain.memory import Memory
 from strandline.domain.memory_types.cases import CASES
 from strandline.domain.memory_types.experiences import EXPERIENCES
 from strandline.domain.memory_types.outcomes import OUTCOMES
 from strandline.domain.memory_types.trajectories import TRAJECTORIES
 from strandline.domain.message import said_at
-from strandline.domain.names import slug
 from strandline.domain.one_line import one_line
 from strandline.domain.times import stamp
 
 MAX_STEPS = 60
 MAX_USED = 20  # what a run names comes before what it was given
-BELONGS, DERIVED_FROM, USED = "belongs_to", "derived_from", "used"
+DERIVED_FROM, USED = "derived_from", "used"
+Titles = Mapping[str, str]
+"""Experiences: the title of each by its path."""
 
 
 def lesson_id(incarnation: str, archive: int) -> str:
     """The id of what an archive teaches: the same for every attempt, and not that of its extraction."""
     return hashlib.sha256(f"{incarnation}/{archive}/learn".encode()).hexdigest()[:12]
-
-
-def case_path(name: str) -> str:
-    return f"cases/{slug(name)}.md"
-
-
-def experience_path(signature: str) -> str:
-    return f"experiences/{slug(signature)}.md"
-
-
-# ---- the case, before it is merged
-
-
-def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dropped]]:
-    """The cases that an archive holds, as an extraction proposes them, and what was to be one and is none."""
-    tasks, wrong = tasks_of(messages)
-    dropped = [
-        Dropped(reason=each.reason, memory_type="cases", seq_from=each.seq, seq_to=each.seq) for each in wrong
-    ]
-    return [proposed(task) for task in tasks], dropped
-
-
-def proposed(task: Task) -> Proposal:
-    """The case of a task, as an extraction proposes it: in the words of its request."""
-    seq = task.request.seq
-    quote = beginning(task.request.text, INPUT_CHARS)
-    fields = {
-        "task_signature": task.signature,
-        "input": task.asked,
-        "rubric": one_line(task.given.wanted, 500),
-    }
-    said: dict[str, Any] = {"seq_from": seq, "seq_to": seq, "quote": quote}
-    return Proposal(
-        memory_type=CASES.name,
-        fields={"name": task.name},
-        claims=(Claim(text=one_line(task.request.text, INPUT_CHARS), field="evidence", **said),),
-        settings=tuple(Setting(field=name, value=text, **said) for name, text in fields.items() if text),
-    )
-
-
-# ---- the lesson, after it
-
-
-@dataclass(frozen=True)
-class Case:
-    """A case as it is stored: only this is trained on, whatever the conversation said of it."""
-
-    path: str
-    name: str
-    signature: str
-    input: str
-    rubric: str = ""
-
-    @staticmethod
-    def stored(path: str, memory: Memory) -> "Case":
-        known = {value.field: str(value.value) for value in memory.values}
-        signature = known.get("task_signature", memory.title)
-        return Case(path, memory.title, signature, known.get("input", signature), known.get("rubric", ""))
 
 
 @dataclass(frozen=True)
@@ -114,24 +66,33 @@ class Place:
 
 @dataclass(frozen=True)
 class Lesson:
-    """One run of a stored case, and the experiences it had read, by path."""
+    """One run of a stored case, and, by path, the experiences it had read, those that ask the same (`related`),
+    those that its case has `left` for another kind, and those that a model says are `outdated` by it."""
 
     place: Place
     task: Task
     case: Case
     run: Run
-    used: Sequence[str] = ()
+    used: Titles = field(default_factory=dict)
+    related: Titles = field(default_factory=dict)
+    left: Titles = field(default_factory=dict)
+    outdated: Titles = field(default_factory=dict)
     usage: Usage | None = None
     judged: Judgement | None = None
 
-    def seen_by(self, insight: Insight) -> "Lesson":
-        """The lesson with what a model says of the run; how it came out only where nobody else has judged it."""
+    def seen_by(self, insight: Insight, shown: Titles) -> "Lesson":
+        """The lesson with what a model says of the run; how it came out only where nobody else has judged it. It may
+        say of an experience it was shown that this takes its place, if the run was judged a success by others."""
         run = replace(self.run, by=insight.model, approach=insight.approach, reflect=insight.reflect)
+        held = insight.supersedes if self.run.succeeded else ()
+        outdated = {path: title for path, title in shown.items() if path in held}
         judged = believed(self.task, insight.verdict, insight.model)
-        return replace(self, run=as_judged(run, judged), usage=insight.usage, judged=judged)
+        run = as_judged(run, judged)
+        return replace(self, run=run, usage=insight.usage, judged=judged, outdated=outdated)
 
-    def attempt(self, known: str) -> Attempt:
-        """What a model is shown of the run; `known` is what its experience says so far."""
+    def attempt(self, known: str, others: Mapping[str, str]) -> Attempt:
+        """What a model is shown of the run; `known` is what its experience says so far, `others` what related ones say,
+        by path."""
         return Attempt(
             asks=f"{self.case.signature}: {self.case.input}",
             wanted=self.case.rubric,
@@ -139,6 +100,7 @@ class Lesson:
             remarks=self.run.remarks,
             told=told(self.task),
             known=known,
+            others=dict(others),
             to_judge=self.task.evaluation is None,
         )
 
@@ -149,7 +111,7 @@ class Lesson:
 
     @property
     def experience(self) -> str:
-        return experience_path(self.case.signature)
+        return self.case.experience
 
     @property
     def said_at(self) -> datetime:
@@ -161,6 +123,29 @@ class Lesson:
         yield self._experience()
         yield self._case()
         yield from map(self._reader, self.used)
+        for path in self.related:
+            yield self._beside(path, _link(RELATED, self.experience, back=True), ALIKE, self.experience)
+        for path, case in self._superseded():
+            marked = left_by(self.experience, case)
+            yield self._beside(path, _link(SUPERSEDES, self.experience, back=True), TAKEN, marked)
+
+    def _superseded(self) -> list[tuple[str, str]]:
+        """Experiences that this one takes the place of, and for which case."""
+        return [(path, self.case.path) for path in self.left] + [(path, EVERY) for path in self.outdated]
+
+    def _standing(self) -> Iterator[tuple[CandidateLink, CandidateValue]]:
+        """How its experience stands to others: a link, and which lesson says so."""
+        for path in self.related:
+            yield _link(RELATED, path), self._mark(ALIKE, path)
+        for path, _ in self._superseded():
+            yield _link(SUPERSEDES, path), self._mark(TAKES, path)
+
+    def _mark(self, kind: str, said: str) -> CandidateValue:
+        return self._value(f"{kind}{self.place.lesson}_{quote_hash(said)[:6]}", said)
+
+    def _beside(self, path: str, link: CandidateLink, kind: str, said: str) -> CandidateFile:
+        """What another experience is told of how it stands to this one."""
+        return self._other(path, (self._mark(kind, said),), link)
 
     def _cited(self, first: int, last: int, quote: str = "") -> dict[str, Any]:
         return {"at": self._at(last), "seq_from": first, "seq_to": last, "quote": quote_hash(quote)}
@@ -208,6 +193,7 @@ class Lesson:
             yield CandidateLine(text=text, field="evidence", **self._cited(seq, seq, text))
 
     def _experience(self) -> CandidateFile:
+        standing = list(self._standing())
         run = f"{FIELD}{self.place.lesson}_{self.task.first}"
         return CandidateFile(
             path=self.experience,
@@ -218,8 +204,13 @@ class Lesson:
                 self._value("situation", self.case.input),
                 self._value(run, self.run.encoded()),
                 *self._counted(),
+                *(mark for _, mark in standing),
             ),
-            links=(self._linked(DERIVED_FROM), _link(BELONGS, self.case.path)),
+            links=(
+                self._linked(DERIVED_FROM),
+                _link(BELONGS, self.case.path),
+                *(link for link, _ in standing),
+            ),
         )
 
     def _case(self) -> CandidateFile:
@@ -237,13 +228,17 @@ class Lesson:
 
     def _reader(self, path: str) -> CandidateFile:
         """What its having been read adds to an experience."""
+        return self._other(path, self._counted("used_"), self._linked(USED, back=True))
+
+    def _other(self, path: str, values: Iterable[CandidateValue], link: CandidateLink) -> CandidateFile:
+        titles = {**self.used, **self.related, **self.left, **self.outdated}
         return CandidateFile(
             path=path,
             type=EXPERIENCES.name,
-            title=path.rsplit("/", 1)[-1].removesuffix(".md"),
+            title=titles[path],
             peer=None,
-            values=tuple(self._counted("used_")),
-            links=(self._linked(USED, back=True),),
+            values=tuple(values),
+            links=(link,),
         )
 
     def _linked(self, kind: str, *, back: bool = False) -> CandidateLink:
@@ -255,10 +250,11 @@ def _link(kind: str, path: str, *, back: bool = False) -> CandidateLink:
     return CandidateLink(back=back, type=kind, path=path)
 
 
-def lesson(place: Place, task: Task, case: Case, used: Iterable[str]) -> Lesson:
+def lesson(place: Place, task: Task, case: Case, used: Titles) -> Lesson:
     """What a run of a stored case teaches, by the rules."""
     run = run_of(task, steps_of(task.messages))
-    return Lesson(place, task, case, run, tuple(sorted(list(dict.fromkeys(used))[:MAX_USED])))
+    read = dict(sorted(list(used.items())[:MAX_USED]))
+    return Lesson(place, task, case, run, read)
 
 
 def spent(lessons: Iterable[Lesson]) -> Usage | None:
@@ -293,8 +289,3 @@ def _sum(known: CandidateValue | None, more: CandidateValue) -> CandidateValue:
     if known is None or more.merge != "sum":
         return known or more
     return known.model_copy(update={"value": int(known.value) + int(more.value)})
-
-
-def is_reading(values: Sequence[FieldValue]) -> bool:
-    """Whether all that is said of a file is that it was read: that alone begins no experience."""
-    return bool(values) and all(value.field.startswith("used_") for value in values)

@@ -12,7 +12,6 @@ EXPERIENCES = MemoryType(
     fields=(
         Field(name="name", merge="immutable", description="the kind of task"),
         Field(name="situation", merge="immutable", description="the request of its oldest case"),
-        Field(name="supersedes", merge="replace", description="the experience that it takes the place of"),
     ),
     file="experiences/{name}.md",
     title="{name}",

@@ -29,13 +29,17 @@ class FoundCases(TypedDict):
 
 
 class Experience(TypedDict):
-    """`content` is its text, framed as data rather than orders. `confidence` is between 0 and 1."""
+    """`content` is its text, framed as data rather than orders. `confidence` is between 0 and 1. Both are of its own
+    runs and those of the `related` ones, whose cases ask the same in other words; `sha256` and `version` are of its
+    own file. `superseded_by` names what has taken its place."""
 
     uri: str
     name: str
     situation: str
     confidence: float
     content: str
+    related: list[str]
+    superseded_by: list[str]
     sha256: str
     version: int
     flags: list[str]

@@ -18,7 +18,8 @@ class Span(TypedDict):
 class MemoryHit(TypedDict):
     """A memory line. `category` is the memory's type; a line of the owner's own has no sources. Every hit is a
     detail (level 2) and has no overview. `content` is the whole memory, where it was asked for. `valid_until` is
-    when a newer fact ended the line, `superseded_by` where that stands (`<session>/<archive>#<seq>`, "-" for none)."""
+    when a newer fact ended the line, `superseded_by` where that stands (`<session>/<archive>#<seq>`, "-" for none;
+    of an experience the path of the other)."""
 
     context_type: Literal["memory"]
     level: Literal[2]

@@ -66,21 +66,24 @@ def shown_case(found: FoundCase, user_id: str) -> dict[str, Any]:
 def read(
     uri: Uri, session_id: Annotated[str | None, Query(min_length=1, max_length=128)] = None
 ) -> dict[str, Any]:
-    """The text of one experience. With a session its use is counted, once a turn, and the outcome of that session's
-    next commit is counted for the experience."""
+    """The text of one experience, with what was learnt from runs of related ones. With a session its use is counted,
+    once a turn, and the outcome of that session's next commit is counted for the experience."""
     whose, known = owner(router), library()
     session = identifier(session_id, "session_id") if session_id is not None else None
     found = experience.read_experience(known, whose, _path(uri, whose.user_id), session)
+    there = found.memory
     return ok(
         {
-            "uri": memory_uri(whose.user_id, found.path),
-            "name": found.title,
-            "situation": situation(found.values) or experience.first_line(found),
-            "confidence": experience.confidence_of(found),
-            "content": experience.told(found),
-            "sha256": found.sha256,
-            "version": found.version,
-            "flags": found.flags,
+            "uri": memory_uri(whose.user_id, there.path),
+            "name": there.title,
+            "situation": situation(there.values) or experience.first_line(there),
+            "confidence": found.confidence,
+            "content": found.text,
+            "related": [memory_uri(whose.user_id, path) for path in found.related],
+            "superseded_by": [memory_uri(whose.user_id, path) for path in found.superseded_by],
+            "sha256": there.sha256,
+            "version": there.version,
+            "flags": there.flags,
         },
         known.clock,
     )
