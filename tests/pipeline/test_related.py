@@ -131,6 +131,16 @@ def test_one_that_is_deleted_is_related_to_nothing(world: World) -> None:
     expect_both_ways(world)
 
 
+def test_one_that_has_expired_is_not_read(world: World) -> None:
+    teach(world, "one", ONE, 0)
+    world.create("other", memory_policy={"ttl_seconds": 60})
+    teach(world, "other", OTHER, 1)
+    one = of(world, "hi-please-cancel")
+    assert len(shown(world, one).related) == 1
+    world.clock.advance(61)
+    assert shown(world, one).related == []
+
+
 def test_one_is_related_to_twenty_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("strandline.pipeline.related.MAX_RELATED", 2)
     for n, word in enumerate(("today", "now", "please", "thanks", "soon")):
@@ -218,6 +228,16 @@ def test_it_comes_back_when_what_superseded_it_is_taken_back(world: World) -> No
     assert list(experiences(world)) == [BEFORE]
     assert shown(world, BEFORE).superseded_by == []
     assert offered(world) == [BEFORE]
+    expect_both_ways(world)
+
+
+def test_it_comes_back_when_what_superseded_it_is_deleted_until_that_is_learnt_again(world: World) -> None:
+    of_a_kind_later(world)
+    memory.delete(world.services(), ALICE, NOW, memory.anything)
+    world.heal()
+    assert offered(world) == [BEFORE]
+    teach(world, "again", ONE, 2, **CASE)
+    assert offered(world) == [NOW]
     expect_both_ways(world)
 
 

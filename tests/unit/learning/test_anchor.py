@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strandline.domain.learning.anchor import alike, may_hold
+from strandline.domain.learning.anchor import alike, may_hold, sought
 
 CHANGE = "Hi! I need to change my return flight from Texas to Newark to a later one on May 27."
 
@@ -43,3 +43,16 @@ def test_it_is_symmetric_and_what_asks_the_same_is_not_passed_over(one: str, oth
     assert alike(one, other) is alike(other, one)
     if alike(one, other):
         assert may_hold(one, f"{other} {more}")
+
+
+@pytest.mark.parametrize(
+    ("request_", "found_by"),
+    [
+        ("Hi there! I'd like to cancel my flight, please.", "there! I'd to cancel my flight,"),
+        ("Can you help me, please?", "Can you help me, please?"),
+        ("Help!", "Help!"),
+        ("我想取消航班", "我想取消航班"),
+    ],
+)
+def test_a_request_is_looked_for_without_words_of_courtesy(request_: str, found_by: str) -> None:
+    assert sought(request_) == found_by

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from strandline.domain.errors import InvalidUri
+from strandline.domain.learning.anchor import sought
 from strandline.domain.learning.experience import confidence, situation, told
 from strandline.domain.learning.run import runs
 from strandline.domain.learning.standing import superseded_by
@@ -17,7 +18,7 @@ from strandline.domain.memory_types.outcomes import OUTCOMES
 from strandline.pipeline import memory
 from strandline.pipeline.catalogue import lineage, read_file
 from strandline.pipeline.library import Library
-from strandline.pipeline.related import together
+from strandline.pipeline.related import present, together
 from strandline.pipeline.search import Query, run_search
 from strandline.pipeline.usage import UsageReport, run_usage
 from strandline.storage.layout import User
@@ -54,7 +55,10 @@ def search_experience(services: Library, owner: User, query: str, limit: int) ->
     """The cases whose requests are like the query, best first. Reads each of them, and its experiences. An experience
     that somebody has written, and that belongs to no case, stands for itself."""
     wanted = Query(
-        query[:MAX_QUERY_CHARS], limit=limit * LINES_PER_CASE, types=frozenset({"cases"}), spread=False
+        sought(query[:MAX_QUERY_CHARS]),
+        limit=limit * LINES_PER_CASE,
+        types=frozenset({"cases"}),
+        spread=False,
     )
     best: dict[str, float] = {}
     for hit in run_search(services, owner, wanted):
@@ -82,10 +86,10 @@ def _written(services: Library, owner: User, query: str, limit: int) -> Iterator
 def _gists(services: Library, owner: User, case: Memory) -> Iterator[Gist]:
     """Those that were learnt of the case; what has taken the place of one in its stead."""
     linked = [link.path for link in case.links if link.path.startswith(FOLDER)][:PER_CASE]
-    there = {path: read_file(services, owner, path) for path in linked}
+    there = {path: present(services, owner, path) for path in linked}
     for _ in range(HEIRS):
         heirs = [heir for known in there.values() if known for heir in superseded_by(known)]
-        there |= {path: read_file(services, owner, path) for path in heirs if path not in there}
+        there |= {path: present(services, owner, path) for path in heirs if path not in there}
     for path, known in there.items():
         if known is not None and not superseded_by(known):
             yield Gist(path, known.title, situation(known.values) or first_line(known))

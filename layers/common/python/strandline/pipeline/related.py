@@ -8,6 +8,7 @@ cost           of finding, while the experience remembers few runs: the index, a
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from strandline.domain.expiry import alive
 from strandline.domain.learning.anchor import alike, may_hold
 from strandline.domain.learning.case import Case
 from strandline.domain.learning.run import KEPT, runs
@@ -52,6 +53,11 @@ class Stored:
     experience: Memory | None
 
 
+def present(services: Library, owner: User, path: str) -> Memory | None:
+    """The memory as it is now; None also where it has expired."""
+    return alive(read_file(services, owner, path), stamp(services.clock.now()))
+
+
 def left(services: Library, owner: User, stored: Stored) -> dict[str, str]:
     """The experiences, with their titles, that the case belonged to before it was known to be of another kind, and
     that do not know it."""
@@ -59,7 +65,7 @@ def left(services: Library, owner: User, stored: Stored) -> dict[str, str]:
     before = [
         link.path for link in stored.file.links if link.path.startswith("experiences/") and link.path != here
     ]
-    found = ((path, read_file(services, owner, path)) for path in before[:LEFT])
+    found = ((path, present(services, owner, path)) for path in before[:LEFT])
     return {
         path: there.title
         for path, there in found
@@ -75,7 +81,7 @@ def asking_the_same(services: Library, owner: User, stored: Stored) -> dict[str,
         return {}
     found = dict.fromkeys(_near(services, owner, stored.case))
     fresh = (path for path in found if path not in known and path != stored.case.experience)
-    there = ((path, read_file(services, owner, path)) for path in fresh)
+    there = ((path, present(services, owner, path)) for path in fresh)
     some = [(path, memory.title) for path, memory in there if memory is not None and _has_room(memory)]
     return dict(sorted(some[: min(ADDED, MAX_RELATED - len(known))]))
 
@@ -86,7 +92,7 @@ def _has_room(there: Memory) -> bool:
 
 def _near(services: Library, owner: User, case: Case) -> Iterator[str]:
     for path in _found(services, owner, case):
-        there = read_file(services, owner, path)
+        there = present(services, owner, path)
         other = Case.stored(path, there) if there else None
         if other and not (case.is_of_a_kind and other.is_of_a_kind) and alike(case.input, other.input):
             yield other.experience
@@ -115,7 +121,7 @@ class Together:
 def together(services: Library, owner: User, found: Memory) -> Together:
     """The experience as it is shown. Its file says of its own runs only."""
     ends = list(dict.fromkeys((*supersedes(found), *related(found))))[:BESIDE]
-    there = {path: memory for path in ends if (memory := read_file(services, owner, path)) is not None}
+    there = {path: memory for path in ends if (memory := present(services, owner, path)) is not None}
     beside = {path: memory for path, memory in there.items() if _counts(path, memory, found)}
     if not beside:
         return Together(found, {})

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from strandline.domain.field_value import FieldValue
 from strandline.domain.learning.run import is_run
+from strandline.domain.link import Link
 from strandline.domain.memory import Memory
 
 RELATED, SUPERSEDES, BELONGS = "related_to", "supersedes", "belongs_to"
@@ -72,7 +73,8 @@ def superseded_at(memory: Memory) -> str:
 def has_left(memory: Memory, case: str, for_path: str) -> bool:
     """Whether it is known already that a case has left an experience for that other."""
     known = any(mark.case == case and mark.path == for_path for mark in _left(memory))
-    return known and not _taken_back(memory, for_path)
+    linked = Link(True, SUPERSEDES, for_path) in memory.links
+    return known and linked and not _taken_back(memory, for_path)
 
 
 @dataclass(frozen=True)
