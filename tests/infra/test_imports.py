@@ -18,13 +18,13 @@ BUDGETS = {
     "append": 84,
     "authorizer": 77,
     "commit": 92,
-    "extract": 144,
-    "merge": 208,
-    "learn": 218,
-    "sweep": 208,
-    "erase": 486,
-    "api": 486,
-    "mcp": 566,
+    "extract": 147,
+    "merge": 210,
+    "learn": 225,
+    "sweep": 210,
+    "erase": 490,
+    "api": 492,
+    "mcp": 570,
 }
 MEMORIES = {"api", "erase", "learn", "mcp", "merge", "sweep"}
 HEAVY = {

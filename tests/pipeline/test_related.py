@@ -104,6 +104,19 @@ def test_a_rollback_takes_the_relation_back(gone: str) -> None:
     expect_both_ways(world)
 
 
+def test_of_a_deleted_session_the_relation_is_taken_back_too() -> None:
+    world = taught()
+    teach(world, "again", ONE, 4)
+    before = of(world, "hi-please-cancel")
+    world.delete("other")
+    world.heal(40)
+    assert shown(world, before).related == [of(world, "i-have-fallen")]
+    rollback_session(world.services(), ALICE, "other", after="", dry_run=False)
+    assert [path for path in experiences(world) if "fallen" in path] == []
+    assert related(memory.read(world.services(), ALICE, before)) == []
+    expect_both_ways(world)
+
+
 def test_a_rebuild_relates_the_same() -> None:
     world = taught((2, 1, 0))
     services = world.services()

@@ -4,9 +4,9 @@ from typing import Any
 
 from strandline.domain.candidates import CandidateFile, CandidateLine, CandidateValue
 from strandline.domain.extraction import Extraction
+from strandline.domain.learning.case import proposed
 from strandline.domain.learning.found import found_tasks, worked_on
 from strandline.domain.learning.kinds import kinds
-from strandline.domain.learning.case import proposed
 from strandline.domain.learning.task import Given, Request, Task
 
 AT = "2026-05-08T07:00:00.000Z"

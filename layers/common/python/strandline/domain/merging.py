@@ -89,10 +89,14 @@ def without(memory: Memory, addition: Addition) -> Memory | None:
             link for link in memory.links if link not in addition.links or _shared(memory, link, values)
         ),
     )
-    bare = not values or (memory.type == EXPERIENCES.name and is_aside(values))
-    if not rest and bare and not any(text.strip() for text in own[1:]):
+    if not rest and _is_bare(less) and not any(text.strip() for text in own[1:]):
         return None
     return _settled(less, rest, own)
+
+
+def _is_bare(memory: Memory) -> bool:
+    """Whether nothing is left of it but its text."""
+    return not memory.values or (memory.type == EXPERIENCES.name and is_aside(memory.values))
 
 
 def _shared(memory: Memory, link: Link, values: Iterable[FieldValue]) -> bool:
@@ -120,7 +124,7 @@ def made_of(memory: Memory, lines: Iterable[Line]) -> Memory | None:
     """The memory with exactly these lines, beside its owner's own text; None when there is nothing of either."""
     _, own = read_lines(memory.body)
     rest = list(lines)
-    if not rest and not memory.values and not any(text.strip() for text in own[1:]):
+    if not rest and _is_bare(memory) and not any(text.strip() for text in own[1:]):
         return None
     return _settled(memory, rest, own)
 

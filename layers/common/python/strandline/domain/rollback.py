@@ -10,6 +10,7 @@ from typing import Literal
 
 from strandline.domain.expiry import ends, expired
 from strandline.domain.field_value import FieldValue, joined, minus
+from strandline.domain.learning.standing import unsaid
 from strandline.domain.line import Line
 from strandline.domain.memory import Memory, after, bury, living, read_lines
 from strandline.domain.merging import Addition, made_of, without
@@ -171,11 +172,13 @@ def forgotten(current: Memory | None, of: Forgetting, now: str) -> Memory | None
     if there is None:
         return current
     counted = [_in(there, each) for each in of.counted if each.extraction in there.applied]
+    values = _uncounted((value for value in there.values if _stays(value, of.session_id)), counted)
+    gone = unsaid(there.links, there.values, values)
     less = replace(
         there,
         patches=tuple(patch for patch in there.patches if patch.source.session_id != of.session_id),
-        values=_uncounted((value for value in there.values if _stays(value, of.session_id)), counted),
-        links=tuple(sorted(set(there.links).difference(*(each.links for each in counted)))),
+        values=values,
+        links=tuple(sorted(set(there.links).difference(gone, *(each.links for each in counted)))),
         undone=tuple(sorted({*there.undone, *map(_id, counted)})),
     )
     ended = set(there.patches) - set(less.patches)

@@ -163,12 +163,13 @@ def _placed(services: Library, owner: User, found: Lesson, stored: Stored) -> Le
 
 
 def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[tuple[str, str]]:
-    """The experiences, with their titles, that were read before the task's last message: as its session reported, as
-    they were given to it by a context or a search, or as its messages tell of."""
+    """The experiences, and their titles, that were read before the task's last message: reported, told of, or given."""
     life, span = Life(request.session), range(task.first - 1, task.last)  # later ones are the next archive's
     reported, given = _reported(services, life, span), _given(services, life, span)
     owner = user_of(request.session)
-    named = (path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/"))
+    named = (
+        path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/")
+    )
     for path in islice(dict.fromkeys(named), MAX_NAMED):
         there = _there(services, owner, path)
         if there is not None:

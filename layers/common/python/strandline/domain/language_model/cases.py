@@ -19,8 +19,8 @@ from strandline.domain.language_model.quotes import is_telling, said
 from strandline.domain.language_model.rows import Useless, seqs, valid
 from strandline.domain.language_model.schema import Schema, object_of, text
 from strandline.domain.language_model.speakers import spoken
-from strandline.domain.learning.insight import points
 from strandline.domain.learning.case import proposed
+from strandline.domain.learning.insight import points
 from strandline.domain.learning.task import Given, Request, Task
 from strandline.domain.one_line import MAX_LINE, one_line
 

@@ -8,7 +8,7 @@ Each is an addition like those of an extraction, kept once per archive; links st
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce

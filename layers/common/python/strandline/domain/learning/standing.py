@@ -45,6 +45,16 @@ def names(values: Iterable[FieldValue], path: str) -> bool:
     return any(str(value.value).partition(" ")[0] == path for value in marks)
 
 
+def unsaid(links: Iterable[Link], before: Iterable[FieldValue], after: Iterable[FieldValue]) -> list[Link]:
+    """The links of which only what was said before told that experiences stand to each other so."""
+    told, tells = list(before), list(after)
+    return [
+        link
+        for link in links
+        if link.type in (RELATED, SUPERSEDES) and names(told, link.path) and not names(tells, link.path)
+    ]
+
+
 def related(memory: Memory) -> list[str]:
     """Paths of the experiences that ask the same."""
     return sorted({link.path for link in memory.links if link.type == RELATED})
