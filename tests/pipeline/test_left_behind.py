@@ -1,10 +1,13 @@
 """What a deleted session leaves half done, which nobody would come back to: found by the simulation (`tests/sim`)."""
 
+from typing import Any
+
 import pytest
 
 from strandline.domain.contracts import EraseRequested, ExtractRequested
+from strandline.domain.message import MessageIn, ToolPart
 from strandline.pipeline import memory, outcome, session
-from strandline.pipeline.append import new_head, note
+from strandline.pipeline.append import AppendRequest, new_head, note, run_append
 from strandline.ports import Ambiguous
 from strandline.storage.log import ref
 from tests.pipeline.faults import FAULTS, going_on
@@ -139,3 +142,26 @@ def test_an_edit_that_the_bus_has_not_heard_of_is_told_although_the_memory_is_go
         ["viking://user/alice/memories/topics/mine.md"],
         [],
     ]
+
+
+def test_a_life_that_was_deleted_does_not_begin_again_over_the_grave_of_another(
+    world: World,
+) -> None:  # B-A15
+    """While the first append of a session writes its tool output, the session is deleted, begun anew, and deleted."""
+    put, lives = world.objects.put, []
+
+    def deleted_meanwhile(key: str, body: bytes, **how: Any) -> str:
+        if "/tool-results/" in key and not lives:
+            lives.append(world.head("s").incarnation)
+            session.delete(world.services(), ALICE, "s")
+            world.append("s", "another life")
+            lives.append(world.head("s").incarnation)
+            session.delete(world.services(), ALICE, "s")
+        return put(key, body, **how)
+
+    world.objects.put = deleted_meanwhile  # type: ignore[method-assign]
+    part = ToolPart(type="tool", tool_id="t", tool_name="look", tool_output="long " * 5_000)
+    said = MessageIn(role="assistant", parts=[part], id="m1")
+    run_append(world.services(), AppendRequest(ALICE, "s", [said]))
+    assert len(lives) == 2
+    assert world.head("s").incarnation not in lives

@@ -118,7 +118,7 @@ BY_HAND: tuple[Mutant, ...] = (
     edit(
         "a life that was begun and deleted begins twice",
         "pipeline.append:_living",
-        ("base is None or (head is not None and head.incarnation == base.incarnation)", "base is None"),
+        ("ready.base is None or grave != ready.over", "ready.base is None"),
         race="lives",
     ),
     edit(

@@ -99,9 +99,10 @@ class _Spilled:
 @dataclass(frozen=True)
 class _Ready:
     """What has been written for the append: a segment; the tool outputs, in that incarnation; a due marker. `base` is
-    what the session begins with, when it is not there."""
+    what the session begins with, when it is not there; over the gravestone of that life, or over nothing."""
 
     base: Head | None = None
+    over: str | None = None
     spilled: _Spilled | None = None
     outputs_in: str | None = None
     marker: Due | None = None
@@ -115,14 +116,15 @@ class _Missing(Exception):
         self.make = make
 
 
-def _living(head: Head | None, base: Head | None) -> Head:
-    """The session as it is, or as it begins. Raises _Missing while there is nothing to begin with: a life that was
-    begun for this and deleted since does not begin twice."""
+def _living(head: Head | None, ready: _Ready) -> Head:
+    """The session as it is, or as it begins. Raises _Missing while there is nothing to begin with. A life that was
+    begun for this may have been deleted since, and others after it: it begins over what it was made for, or not."""
     if head is not None and not head.buried_at:
         return head
-    if base is None or (head is not None and head.incarnation == base.incarnation):
-        raise _Missing(_begin_with)
-    return born(base, head)
+    grave = head.incarnation if head else None
+    if ready.base is None or grave != ready.over:
+        raise _Missing(partial(_begin_with, over=grave))
+    return born(ready.base, head)
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class _Batch:
 
     def change(self, head: Head | None, *, ready: _Ready) -> Change[Head, Appended]:
         self._refuse_what_was_deleted(head)
-        current = _living(head, ready.base)
+        current = _living(head, ready)
         if ready.spilled is not None and ready.spilled.incarnation == current.incarnation:
             current = session.spill(current, ready.spilled.segment)
         grown, receipts = session.append(current, self.intake.drafts, now=self.now)
@@ -189,12 +191,12 @@ def run_append(services: Services, request: AppendRequest) -> Appended:
     raise Aborted("too many writers at once; nothing was written, repeat the request")
 
 
-def _begin_with(services: Services, batch: _Batch, ready: _Ready) -> _Ready:
+def _begin_with(services: Services, batch: _Batch, ready: _Ready, *, over: str | None) -> _Ready:
     """A session that is not there yet."""
     session.expect(None, batch.request.expected_last_seq)
     base = new_head(services, batch.request.owner, batch.request.session_id)
     note(services, base)
-    return replace(ready, base=base)
+    return replace(ready, base=base, over=over)
 
 
 def _spill(services: Services, _: _Batch, ready: _Ready, *, head: Head) -> _Ready:
@@ -218,7 +220,7 @@ def _write_outputs(services: Services, batch: _Batch, ready: _Ready, *, head: He
     if ready.base is not None and head.incarnation == ready.base.incarnation:
         head = begin(services, ready.base)
     if head.buried_at:  # begun and deleted in the meantime: a life never begins twice
-        return _begin_with(services, batch, ready)
+        return _begin_with(services, batch, ready, over=head.incarnation)
     for output in batch.intake.outputs:
         services.tool_results.put(ref(head), output)
     return replace(ready, outputs_in=head.incarnation)
