@@ -123,7 +123,8 @@ class Rejected(BaseModel):
 
 
 class Candidates(BaseModel):
-    """One archive's candidates, as stored in `candidates.json`. `types`: by which version of which custom type."""
+    """One archive's candidates, as stored in `candidates.json`. `types`: by which version of which custom type.
+    `begun`: the archive that names the task which this one judges without naming it; 0: there is none."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -136,6 +137,7 @@ class Candidates(BaseModel):
     rejected: tuple[Rejected, ...]
     usage: Usage | None = None
     types: Mapping[str, str] = {}
+    begun: int = 0
 
     def founded(self, texts: Mapping[int, str]) -> "Candidates":
         """The same without what the archive (texts by seq) does not bear out; that is rejected."""

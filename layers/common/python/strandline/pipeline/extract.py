@@ -182,13 +182,14 @@ def _proposed(
     types = policy.chosen((*REGISTRY.values(), *own.types))
     transcript = Transcript(session_id=session_id, archive=request.archive, turns=turns, types=types)
     by_model = first is None and _is_read(services, transcript)
-    held = cases(services, request, policy, found.messages, by_model=by_model)
+    held = cases(services, request, policy, found, by_model=by_model)
     transcript = transcript.model_copy(update={"kinds": held.known})
     extraction = _extraction(services, request, transcript)
     if extraction is None:
         return None
     identity = extraction_id(request.session.incarnation, request.archive)
     checked = check(held.beside(extraction, found.messages), transcript, policy, identity)
+    checked = checked.model_copy(update={"begun": held.begun})
     return _versioned(checked.with_cases_of(first) if first else checked, own, request)
 
 

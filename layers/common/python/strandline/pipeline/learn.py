@@ -14,7 +14,7 @@ trained on     the case as it is stored, re-read after its merge, never as the c
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -39,12 +39,13 @@ from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition
 from strandline.domain.message import read_line
-from strandline.domain.session import Head
+from strandline.domain.session import Head, find_archive
 from strandline.domain.times import stamp
 from strandline.pipeline import learning
 from strandline.pipeline.absorbing import Absorbed, absorb_all
 from strandline.pipeline.analysing import analysed
 from strandline.pipeline.announce import announce
+from strandline.pipeline.begun import Begun, begun
 from strandline.pipeline.catalogue import read_file, reindex, tidy
 from strandline.pipeline.diff import Effect, Effects, diff
 from strandline.pipeline.embedding import PATIENCE, embed
@@ -82,7 +83,7 @@ def run_learn(services: Library, request: LearnRequested, attempt: int = 1) -> N
     known = read_learned(services, life, request.archive)
     if known is None:
         learning.running(services, request, attempt)
-        known = _kept(services, request, _learned(services, request))
+        known = _kept(services, request, _learned(services, request, head))
     record = fetch(services.objects, _diff_key(request))
     if record is None:
         record = _written(services, request, head, known)
@@ -111,7 +112,7 @@ def unlearn(services: Library, life: Life, number: int) -> None:
 # ---- what it teaches
 
 
-def _learned(services: Library, request: LearnRequested) -> Candidates:
+def _learned(services: Library, request: LearnRequested, head: Head) -> Candidates:
     with answered():
         lines = services.log.archived(request.session, request.archive, request.first, request.last)
     if lines is None:
@@ -119,10 +120,20 @@ def _learned(services: Library, request: LearnRequested) -> Candidates:
     messages = [read_line(line) for line in lines]
     merged = read_candidates(services, Life(request.session), request.archive)
     files = merged.files if merged else ()
-    tasks = tasks_of(messages)[0] or found_tasks(messages, files)
-    admitted = {file.path for file in files}
-    lessons = list(_lessons(services, request, tasks, admitted))
+    earlier = begun(services, head, request, messages) if merged and merged.begun else Begun()
+    _settled(head, earlier.archive)
+    tasks = tasks_of([*earlier.messages, *messages])[0] or found_tasks(messages, files)
+    lessons = list(_lessons(services, request, tasks, earlier.archive))
     return _candidates(Life(request.session), request.archive, lessons)
+
+
+def _settled(head: Head, number: int) -> None:
+    """The archive that names a task must have come to its end before another one teaches it. Raises Unavailable while
+    it has not, ExtractionFailed where it has failed."""
+    if find_archive(head.failed, number):
+        raise ExtractionFailed(f"archive {number}, which names the task, has failed; retry that first")
+    if find_archive(head.pending, number):
+        raise Unavailable(f"archive {number}, which names the task, is not merged yet")
 
 
 def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidates:
@@ -139,16 +150,18 @@ def _candidates(life: Life, number: int, lessons: Sequence[Lesson]) -> Candidate
 
 
 def _lessons(
-    services: Library, request: LearnRequested, tasks: Iterable[Task], admitted: Container[str]
+    services: Library, request: LearnRequested, tasks: Iterable[Task], earlier: int
 ) -> Iterator[Lesson]:
-    """One for each task whose case was `admitted`, and has taken this archive in."""
+    """One for each task whose case has taken in the archive that names it: this one, or an `earlier`."""
     owner = user_of(request.session)
     incarnation = request.session.incarnation
-    place = Place(request.session.session_id, request.archive, lesson_id(incarnation, request.archive))
+    teaches = lesson_id(incarnation, request.archive)
+    place = Place(request.session.session_id, request.archive, teaches, request.first)
     for task in tasks:
         path = case_path(task.name)
-        stored = read_file(services, owner, path) if path in admitted else None
-        if stored is not None and extraction_id(incarnation, request.archive) in stored.applied:
+        stored = read_file(services, owner, path)
+        named_in = request.archive if task.first >= request.first else earlier
+        if stored is not None and extraction_id(incarnation, named_in) in stored.applied:
             case = Case.stored(path, stored)
             found = lesson(place, task, case, dict(_used(services, request, task)))
             there = read_file(services, owner, case.experience)

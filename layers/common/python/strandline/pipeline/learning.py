@@ -23,6 +23,7 @@ from strandline.domain.times import stamp
 from strandline.domain.transcribing import text_of
 from strandline.pipeline.announce import announce
 from strandline.pipeline.services import Services
+from strandline.pipeline.working_memory import Found
 from strandline.ports import ConditionFailed, Item, StoreError
 from strandline.storage.answered import answered
 from strandline.storage.due import Due
@@ -41,12 +42,14 @@ KINDS_LISTED = 1_000
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases that an archive's metadata names, and what was to be one and is none. Where it names none, and a model
-    is to look for them, the kinds of task that are `known`; otherwise None."""
+    """The cases that an archive's metadata names, and what was to be one and is none; where a task has `begun` that it
+    judges, if that is not here. Where it names none, and a model is to look for them, the kinds of task that are
+    `known`; otherwise None."""
 
     proposals: Sequence[Proposal] = ()
     dropped: Sequence[Dropped] = ()
     known: tuple[str, ...] | None = None
+    begun: int = 0
 
     def beside(self, found: Extraction, messages: Sequence[Mapping[str, Any]]) -> Extraction:
         """What was extracted of these messages, and these; or without the tasks that a model found and nobody did."""
@@ -66,21 +69,23 @@ def cases(
     services: Services,
     request: ExtractRequested,
     policy: MemoryPolicy,
-    messages: Sequence[Mapping[str, Any]],
+    found: Found,
     *,
     by_model: bool,
 ) -> Cases:
     """Those of an archive that is to be learnt from; without any, a model that reads it may look for them (`by_model`).
     Raises Unavailable."""
-    named = any(map(_speaks_of_a_task, messages))
+    named = any(map(_speaks_of_a_task, found.messages))
     wanted = policy.admits(REGISTRY["cases"], None) and (named or by_model)
     if not wanted or not _switched_on(services, request):
         return Cases()
     if not named:
-        return Cases(known=_known_kinds(services, request, messages))
+        return Cases(known=_known_kinds(services, request, found.messages))
     from strandline.domain.learning.case import case_proposals  # noqa: PLC0415 - few archives hold a case
+    from strandline.pipeline.begun import begun  # noqa: PLC0415 - as above
 
-    return Cases(*case_proposals(messages))
+    earlier = begun(services, found.head, request, found.messages)
+    return Cases(*case_proposals(found.messages, earlier.messages), begun=earlier.archive)
 
 
 def _known_kinds(
@@ -119,9 +124,10 @@ def lesson_task(request: MergeRequested) -> str:
 
 
 def ask(services: Services, request: MergeRequested, candidates: Candidates) -> str | None:
-    """Asks for the lesson of an archive whose cases are merged; answers its task, None where there is nothing to learn.
-    The due marker comes first: it makes the sweep ask again. Raises Unavailable."""
-    if not any(file.type == "cases" for file in candidates.files):
+    """Asks for the lesson of an archive whose cases are merged, or that judges what an earlier one names; answers its
+    task, None where there is nothing to learn. The due marker comes first: it makes the sweep ask again. Raises
+    Unavailable."""
+    if not candidates.begun and not any(file.type == "cases" for file in candidates.files):
         return None
     fields = {**request.model_dump(exclude={"type", "version"}), "task_id": lesson_task(request)}
     wanted = LearnRequested.model_validate(fields)

@@ -24,13 +24,19 @@ def experience_path(signature: str) -> str:
 # ---- the case, before it is merged
 
 
-def case_proposals(messages: Sequence[Message]) -> tuple[list[Proposal], list[Dropped]]:
-    """The cases that an archive holds, as an extraction proposes them, and what was to be one and is none."""
-    tasks, wrong = tasks_of(messages)
+def case_proposals(
+    messages: Sequence[Message], begun: Sequence[Message] = ()
+) -> tuple[list[Proposal], list[Dropped]]:
+    """The cases that an archive holds, as an extraction proposes them, and what was to be one and is none. That of a
+    task that has `begun` in an earlier archive is that archive's."""
+    tasks, wrong = tasks_of([*begun, *messages])
+    first = messages[0]["seq"]
     dropped = [
-        Dropped(reason=each.reason, memory_type="cases", seq_from=each.seq, seq_to=each.seq) for each in wrong
+        Dropped(reason=each.reason, memory_type="cases", seq_from=each.seq, seq_to=each.seq)
+        for each in wrong
+        if each.seq >= first
     ]
-    return [proposed(task) for task in tasks], dropped
+    return [proposed(task) for task in tasks if task.first >= first], dropped
 
 
 def proposed(task: Task) -> Proposal:

@@ -57,11 +57,12 @@ def lesson_id(incarnation: str, archive: int) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Which archive teaches: its session, its number, and the id of its lesson."""
+    """Which archive teaches: its session, its number, the id of its lesson, and the seq of its first message."""
 
     session_id: str
     archive: int
     lesson: str
+    first: int = 1
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,12 @@ class Lesson:
         return self._other(path, (self._mark(kind, said),), link)
 
     def _cited(self, first: int, last: int, quote: str = "") -> dict[str, Any]:
-        return {"at": self._at(last), "seq_from": first, "seq_to": last, "quote": quote_hash(quote)}
+        return {
+            "at": self._at(last),
+            "seq_from": max(first, self.place.first),  # what is before it, another archive holds
+            "seq_to": last,
+            "quote": quote_hash(quote),
+        }
 
     def _at(self, seq: int) -> str:
         return stamp(next(said_at(m) for m in self.task.messages if m["seq"] == seq))
@@ -183,7 +189,9 @@ class Lesson:
         )
 
     def _steps(self) -> Iterator[CandidateLine]:
-        for step in steps_of(self.task.messages)[:MAX_STEPS]:
+        """Those that its own archive holds; a task that began in another has its first ones there."""
+        own = [step for step in steps_of(self.task.messages) if step.last >= self.place.first]
+        for step in own[:MAX_STEPS]:
             yield CandidateLine(
                 text=str(step), field="steps", **self._cited(step.first, step.last, str(step))
             )

@@ -151,8 +151,9 @@ class Unusable:
 
 
 def tasks_of(messages: Sequence[Message]) -> tuple[list[Task], list[Unusable]]:
-    """The tasks of an archive (stored messages in seq order), and what could not be used. A conversation without either
-    key has none; one that was judged and names no task is about its first request."""
+    """The tasks of an archive (stored messages in seq order; before them those of a task that began earlier, `begun`),
+    and what could not be used. A conversation without either key has none; one that was judged and names no task is
+    about its first request."""
     wrong: list[Unusable] = []
     tasks: dict[str, Task] = {}
     for part in _parts(messages, wrong):
@@ -205,6 +206,16 @@ def _read(message: Message, key: str, kind: type[M], wrong: list[Unusable]) -> M
         problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or key}: {e['msg']}" for e in error.errors())
         wrong.append(Unusable(int(message["seq"]), f"its metadata.{key} is not valid: {problems[:300]}"))
         return None
+
+
+def names(message: Message) -> bool:
+    """Whether a task begins with it."""
+    return _read(message, "case", Given, []) is not None
+
+
+def judges(message: Message) -> bool:
+    """Whether it says how a task came out."""
+    return _read(message, "evaluation", Evaluation, []) is not None
 
 
 def _metadata(message: Message) -> Mapping[str, Any]:
