@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Any
 
 from strandline.domain.candidates import CandidateFile, Candidates
 from strandline.domain.learning.case import Case, case_path
@@ -25,8 +26,28 @@ def _spoken(session: Session, number: int) -> Sequence[bytes]:
 
 
 def tasks(session: Session, number: int) -> Sequence[Task]:
-    """The tasks that an archive holds."""
-    return tasks_of([read_line(line) for line in _spoken(session, number)])[0]
+    """The tasks that an archive names, or judges though an earlier one names them."""
+    own = [read_line(line) for line in _spoken(session, number)]
+    return tasks_of([*_begun(session, own), *own])[0]
+
+
+def _begun(session: Session, own: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    """What earlier archives hold of the task that is judged before these messages name one."""
+    told = [message["metadata"].keys() for message in own if message.get("metadata")]
+    if not told or "case" in told[0]:
+        return ()
+    before = [read_line(m.line) for m in session.archived if m.seq < own[0]["seq"]]
+    spoken = [n for n, message in enumerate(before) if message.get("metadata")]
+    return before[spoken[-1] :] if spoken and "case" in before[spoken[-1]]["metadata"] else ()
+
+
+def _named_in(session: Session, task: Task) -> int:
+    return next(number for number, (_, last) in session.ranges.items() if task.first <= last)
+
+
+def _to_teach(session: Session, number: int) -> Sequence[Task]:
+    """Those of its tasks whose case was wanted where it was named."""
+    return [task for task in tasks(session, number) if teaches(session, _named_in(session, task))]
 
 
 def teaches(session: Session, number: int) -> bool:
@@ -50,7 +71,8 @@ def only_cases_are_learnt_from(raw: Raw, _: History) -> Iterator[str]:
                 yield f"{session}: archive {number} holds the tasks {held}, left of it is {left}"
             known = session.candidates.get(number)
             named = sorted(file.path for file in known.files if file.type == "cases") if known else []
-            right = sorted(case_path(task.name) for task in held) if wanted else []
+            named_here = [task for task in held if _named_in(session, task) == number]
+            right = sorted(case_path(task.name) for task in named_here) if wanted else []
             if known and named != right:
                 yield f"{session}: the cases of archive {number} are {named}, its tasks {right}"
 
@@ -98,24 +120,25 @@ def a_lesson_is_of_the_stored_case(raw: Raw, history: History) -> Iterator[str]:
         for number, learned in session.learned.items():
             if session.owner in taken_back(history) and not learned.files:
                 continue
-            cases = [_versions(raw, session, number, task) for task in tasks(session, number)]
+            cases = [_versions(raw, session, task) for task in _to_teach(session, number)]
             told = [_taught(session, number, each, learned) for each in product(*cases)]
             if learned.files not in told:
                 yield f"{session}: archive {number} teaches {learned.files}, its cases {told}"
 
 
-def _versions(raw: Raw, session: Session, number: int, task: Task) -> Sequence[tuple[Task, Memory]]:
-    """The task with each version of its case that has taken the archive in."""
+def _versions(raw: Raw, session: Session, task: Task) -> Sequence[tuple[Task, Memory]]:
+    """The task with each version of its case that has taken in the archive that names it."""
     key = session.owner.memory(case_path(task.name))
     known = [memory_of(body) for body in raw.versions.get(key, ()) if body is not None]
-    extraction, _ = ids(session, number)
+    extraction, _ = ids(session, _named_in(session, task))
     return [(task, each) for each in known if extraction in each.applied and not each.deleted_at]
 
 
 def _taught(
     session: Session, number: int, cases: Sequence[tuple[Task, Memory]], learned: Candidates
 ) -> tuple[CandidateFile, ...]:
-    place = Place(session.head.session_id, number, lesson_id(session.head.incarnation, number))
+    teaches_as = lesson_id(session.head.incarnation, number)
+    place = Place(session.head.session_id, number, teaches_as, session.ranges[number][0])
     found = []
     for task, stored in cases:
         each = lesson(place, task, Case.stored(case_path(task.name), stored), {})
@@ -178,7 +201,7 @@ def what_was_read_is_counted(raw: Raw, history: History) -> Iterator[str]:
     for session in raw.sessions:
         uses = session.uses
         for number, learned in session.learned.items():
-            for task in tasks(session, number) if learned.files else ():
+            for task in _to_teach(session, number) if learned.files else ():
                 used = set(_used_by(learned, session, number, task))
                 heard = _heard(history, session, task)
                 if not heard <= used and session.owner not in taken_back(history):
