@@ -13,6 +13,8 @@ from strandline.pipeline import memory, task
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.rollback import rollback_session
 from strandline.pipeline.services import Rules
+from tests.pipeline.faults import FAULTS
+from tests.pipeline.faults import run as run_on
 from tests.pipeline.models import Refusing
 from tests.pipeline.runs import GOOD, run
 from tests.pipeline.world import ALICE, HEAL_SECONDS, World, counted
@@ -145,3 +147,19 @@ def test_only_an_archive_that_judges_what_it_does_not_name_looks_at_others(
     world.extract_next()
     _, asked = counted(world, world.extract_next)
     assert asked["objects.list"] == lists
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_one_fault_anywhere_leaves_the_same_files(kind: str) -> None:
+    undisturbed = World(Rules(heal_seconds=HEAL_SECONDS))
+    archived(undisturbed, 3, 7)
+    _, calls = counted(undisturbed, undisturbed.settle)
+    files = undisturbed.bodies("/memories/")
+    for at in range(0, sum(calls.values()), 3):
+        world = World(Rules(heal_seconds=HEAL_SECONDS))
+        archived(world, 3, 7)
+        FAULTS[kind](world, at)
+        run_on(world, World.settle)
+        run_on(world, World.heal)
+        assert world.bodies("/memories/") == files, f"call {at}"
+        assert {row["status"] for row in world.rows("TASKS#")} == {"completed"}, f"call {at}"
