@@ -49,8 +49,8 @@ BY_HAND: tuple[Mutant, ...] = (
         "a model is asked whatever there is",
         "pipeline.extract:run_extract",
         (
-            "candidates, head = read_candidates(services, life, request.archive), None\n",
-            "candidates = head = None\n",
+            "candidates, found = read_candidates(services, life, request.archive), None\n",
+            "candidates = found = None\n",
         ),
         race="files",
     ),

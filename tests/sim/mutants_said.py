@@ -171,7 +171,7 @@ BY_HAND: tuple[Mutant, ...] = (
         "an archive is completed twice",
         "domain.session:settle",
         (
-            "if settled is None:\n        return head\n",
+            "    if settled is None:\n        return head\n",
             "",
         ),
         race="files",
