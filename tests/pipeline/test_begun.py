@@ -16,7 +16,7 @@ from strandline.pipeline.services import Rules
 from tests.pipeline.faults import FAULTS
 from tests.pipeline.faults import run as run_on
 from tests.pipeline.models import Refusing
-from tests.pipeline.runs import GOOD, run
+from tests.pipeline.runs import GOOD, learn, run
 from tests.pipeline.world import ALICE, HEAL_SECONDS, World, counted
 
 CASE = {"name": "cancel", "task_signature": "Cancel a reservation"}
@@ -135,6 +135,24 @@ def test_what_it_taught_is_taken_back_with_its_session(world: World) -> None:
     world.settle()
     rollback_session(world.services(), ALICE, "s", after="", dry_run=False)
     assert paths(world) == []
+
+
+@pytest.mark.parametrize("extracted", [False, True])
+def test_what_was_taken_back_is_not_learnt_afterwards(world: World, *, extracted: bool) -> None:
+    """Another session's run keeps the case, and the archive that names the task is merged."""
+    learn(world, "other", run(GOOD, case=CASE, judged=PASSED))
+    archived(world, 3, 7)
+    world.extract_next()
+    world.merge_next()
+    world.learn_next()
+    if extracted:
+        world.extract_next()
+        world.merge_next()
+    rollback_session(world.services(), ALICE, "s", after="", dry_run=False)
+    world.settle()
+    assert counts(read(world, "cases/cancel.md")) == {"success": 1}
+    assert counts(read(world, EXPERIENCE)) == {"success": 1}
+    assert [each.title for each in trajectories(world)] == ["cancel: other"]
 
 
 @pytest.mark.parametrize(("second", "lists"), [(7, 1), (6, 2)])

@@ -79,6 +79,12 @@ def test_what_cannot_be_used_is_said(rows: list[dict[str, Any]], reason: str) ->
     assert wrong.reason.startswith(reason)
 
 
+def test_what_is_null_is_absent() -> None:
+    case = {"name": "cancel", "task_signature": None, "input": None, "rubric": None}
+    ((task,), wrong) = tasks_of(stored(user("Cancel it.", metadata={"case": case})))
+    assert (task.name, task.signature, task.asked, wrong) == ("cancel", "cancel", "Cancel it.", [])
+
+
 def test_requests_that_differ_are_different_cases() -> None:
     names = {
         tasks_of(stored(user(text), {"role": "system", **JUDGED}))[0][0].name for text in ("A b.", "A c.")
@@ -101,6 +107,11 @@ def test_requests_that_differ_are_different_cases() -> None:
         ({"score": 0}, "failure"),
         ({}, "unknown"),
         ({"passed": True, "outcome": "unfinished"}, "unfinished"),
+        ({"passed": True, "score": None, "feedback": None, "criteria": None}, "success"),
+        (
+            {"passed": True, "criteria": [{"name": "polite", "description": None, "required": None}]},
+            "success",
+        ),
     ],
 )
 def test_how_a_run_was_judged(given: dict[str, Any], verdict: str) -> None:
@@ -147,6 +158,11 @@ def test_a_run_that_nobody_judged(last: dict[str, Any], outcome: str) -> None:
         ("gone", "error", "gone"),
         ("3 errors found", None, None),
         ("Errors are rare", None, None),
+        ('{"error": null, "seats": 2}', None, None),
+        ('{\n  "error": "", "seats": 2}', None, None),
+        ('{"error": 0.5}', None, '{"error": 0.5}'),
+        ("failed: 0, passed: 12", None, None),
+        ("Error: nonesuch", None, "Error: nonesuch"),
         ("", None, None),
     ],
 )

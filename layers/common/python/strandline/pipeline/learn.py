@@ -131,7 +131,8 @@ def _settled(head: Head, number: int) -> None:
     """The archive that names a task must have come to its end before another one teaches it. Raises Unavailable while
     it has not, ExtractionFailed where it has failed."""
     if find_archive(head.failed, number):
-        raise ExtractionFailed(f"archive {number}, which names the task, has failed; retry that first")
+        why = f"archive {number}, which names the task, has failed; retry that first"
+        raise ExtractionFailed(why, final=True)  # nothing but that can help
     if find_archive(head.pending, number):
         raise Unavailable(f"archive {number}, which names the task, is not merged yet")
 

@@ -123,11 +123,16 @@ def lesson_task(request: MergeRequested) -> str:
     return f"{request.task_id}-learn"
 
 
+def teaches(candidates: Candidates) -> bool:
+    """Whether there is a lesson in an archive: it holds a case, or judges what an earlier one names."""
+    return bool(candidates.begun) or any(file.type == "cases" for file in candidates.files)
+
+
 def ask(services: Services, request: MergeRequested, candidates: Candidates) -> str | None:
     """Asks for the lesson of an archive whose cases are merged, or that judges what an earlier one names; answers its
     task, None where there is nothing to learn. The due marker comes first: it makes the sweep ask again. Raises
     Unavailable."""
-    if not candidates.begun and not any(file.type == "cases" for file in candidates.files):
+    if not teaches(candidates):
         return None
     fields = {**request.model_dump(exclude={"type", "version"}), "task_id": lesson_task(request)}
     wanted = LearnRequested.model_validate(fields)

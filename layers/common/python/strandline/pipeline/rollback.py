@@ -44,6 +44,7 @@ from strandline.pipeline.commit import load_head, no_session
 from strandline.pipeline.diff import no_diff
 from strandline.pipeline.extract import first_candidates
 from strandline.pipeline.learn import unlearn
+from strandline.pipeline.learning import teaches
 from strandline.pipeline.library import Library
 from strandline.pipeline.memory import Guard, checked
 from strandline.pipeline.past import changed_since, revision, state_at
@@ -281,7 +282,7 @@ def _shut(services: Library, owner: User, head: Head, number: int) -> None:
     """An archive that is still to be merged gives nothing any more: it finds its diff there. Nor does one that is still
     to be learnt from."""
     first = first_candidates(services, ref(head), number)
-    if first and any(file.type == "cases" for file in first.files):
+    if first is None or teaches(first):
         unlearn(services, Life(ref(head)), number)
     if find_archive((*head.pending, *head.failed), number):
         life = Life(ref(head))

@@ -11,7 +11,10 @@ from strandline.domain.tool_calls import tool_parts
 
 ERROR_CHARS = 160
 SAID_CHARS = 200
-_ERROR = re.compile(r'\W{0,3}(error|exception|traceback|failed)\b|\{\s*"error"', re.IGNORECASE)
+_ERROR = re.compile(  # unless it is said to be none: {"error": null}, failed: 0
+    r'(\W{0,3}|\{\s*")(error|exception|traceback|failed)\b(?!"?\s*:\s*(null|none|false|0|""|\[\s*\]|\{\s*\})(?!\w|\.\d))',
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.names import slug
@@ -34,10 +34,21 @@ def _several(given: Any) -> Any:
     return [given] if isinstance(given, str) else given
 
 
-class Criterion(BaseModel):
-    """One thing that a good answer has, and, in an evaluation, whether it had it."""
+class _Said(BaseModel):
+    """What a client says in metadata. Many languages write what is absent as null."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class Criterion(_Said):
+    """One thing that a good answer has, and, in an evaluation, whether it had it."""
 
     name: str = Field(default="", max_length=500)
     description: str = Field(default="", max_length=2_000)
@@ -50,10 +61,8 @@ class Criterion(BaseModel):
         return ": ".join(filter(None, (self.name, self.description)))
 
 
-class Given(BaseModel):
+class Given(_Said):
     """`metadata.case`."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     name: str = Field(default="", max_length=200)
     task_signature: str = Field(default="", max_length=INPUT_CHARS)
@@ -66,10 +75,8 @@ class Given(BaseModel):
         return "; ".join(each if isinstance(each, str) else each.said for each in self.rubric)
 
 
-class Evaluation(BaseModel):
+class Evaluation(_Said):
     """`metadata.evaluation`. A score is between 0 and 1."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     passed: bool | None = None
     score: float | None = Field(default=None, ge=0, le=1)
