@@ -86,6 +86,16 @@ def test_misuse(transport: httpx.BaseTransport, tmp_path: Path) -> None:
     assert run(transport, "train", "report", str(tmp_path)).exit_code == 1
 
 
+def test_results_that_cannot_be_written_are_named(
+    transport: httpx.BaseTransport, tmp_path: Path, runs: Runs
+) -> None:
+    (tmp_path / "file").write_text("")
+    told = run(transport, "train", "--service", runs.url, "--dataset", "d", "--domain", "x",
+               "--results", str(tmp_path / "file" / "below"))  # fmt: skip
+    assert (told.exit_code, str(tmp_path / "file") in told.output) == (1, True)
+    assert told.output.startswith("Error: ")
+
+
 def test_the_report_names_the_worst_cases_and_their_files(runs: Runs) -> None:
     from strandline_sdk.training.report import lines
 

@@ -291,6 +291,12 @@ def test_what_failed_is_tried_again_by_a_run_that_was_killed_until_its_stage_is_
     assert not (tmp_path / "rollouts/baseline/0000-t1-c0/error.json").exists()
 
 
+@pytest.mark.parametrize("reason", ["a \u2028 b", "a \x85 b", "a \n b", "a \ud800 b", "ä"])
+def test_whatever_a_failure_says_the_run_can_be_gone_on_with(tmp_path: Path, reason: str) -> None:
+    assert [one.error for one in run(Script(RolloutFailed(reason)), tmp_path, 1)] == [reason]
+    assert [one.error for one in run(Script(), tmp_path, 1)] == [reason]
+
+
 def test_ten_in_a_row_outside_the_protocol_end_the_run() -> None:
     trust = Trust()
     trust.succeeded()

@@ -34,6 +34,13 @@ def rolled(**other: Any) -> dict[str, Any]:
     return {**DONE, "rollout": {**ROLLOUT, **other}}
 
 
+def nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels):
+        found = {"in": found}
+    return found
+
+
 def judged(result: dict[str, Any]) -> dict[str, Any]:
     return {"passed": False, "score": 0, "criterion_results": [result]}
 
@@ -147,6 +154,10 @@ def test_cases_come_page_by_page() -> None:
         (rolled(metadata={"memory": {"context": 7}}), "memory.context"),
         (rolled(metadata={"memory": {"read": 7}}), "memory.read"),
         (rolled(metadata={"usage": {"cost_usd": "dear"}}), "metadata.usage"),
+        (rolled(metadata={"usage": {"prompt_tokens": 10**400}}), "metadata.usage: numbers from 0 to 1e"),
+        (rolled(metadata={"usage": {"prompt_tokens": -1}}), "metadata.usage"),
+        (rolled(evaluation={"passed": True, "score": 10**400}), "evaluation.score"),
+        (rolled(metadata={"deep": nested(100)}), "nested deeper than 100 levels"),
     ],
 )
 def test_answers_that_are_not_of_the_protocol_are_named(wrong: Any, named: str) -> None:
@@ -154,6 +165,16 @@ def test_answers_that_are_not_of_the_protocol_are_named(wrong: Any, named: str) 
     asking, _ = client(lambda _: httpx.Response(200, content=raw))
     with pytest.raises(ApiError, match=named):
         asking.wait("rollout_exec_1")
+
+
+def test_halves_of_characters_are_question_marks() -> None:
+    told = rolled(messages=[{"role": "user", "content": "half \ud83d, whole \U0001f600"}])
+    raw = json.dumps(told).encode()
+    found = client(lambda _: httpx.Response(200, content=raw))[0].wait("rollout_exec_1")["rollout"]
+    assert found["messages"] == [{"role": "user", "content": "half ?, whole \U0001f600"}]
+    refused = client(lambda _: httpx.Response(422, content=b'{"error": {"message": "half \\ud83d"}}'))[0]
+    with pytest.raises(ApiError, match=r"half \?$"):
+        refused.health()
 
 
 def test_what_is_null_and_may_be_absent_is_absent() -> None:
@@ -180,6 +201,17 @@ def test_a_service_that_turns_its_pages_in_a_circle_is_found_out() -> None:
         )
 
     with pytest.raises(ApiError, match="again and again"):
+        list(client(respond)[0].cases("d", "x", "test"))
+
+
+def test_pages_without_end_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("strandline_sdk.rollouts.client.MAX_PAGES", 3)
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        seen = int(json.loads(request.content)["cursor"] or 0)
+        return httpx.Response(200, json={"cases": [], "next_cursor": f"{seen + 1}"})
+
+    with pytest.raises(ApiError, match="more than 3 pages of cases"):
         list(client(respond)[0].cases("d", "x", "test"))
 
 

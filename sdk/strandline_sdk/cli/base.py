@@ -80,7 +80,7 @@ class Command(click.Command):
 
 
 class Group(click.Group):
-    """A group that knows `--json`, and turns the client's errors into messages and exit code 1."""
+    """A group that knows `--json`, and turns the client's and the system's errors into messages and exit code 1."""
 
     command_class = Command
     group_class = type
@@ -92,7 +92,9 @@ class Group(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except (ApiError, InputError, TimeoutError) as error:
+        except BrokenPipeError:  # nobody reads on: that is click's
+            raise
+        except (ApiError, InputError, OSError) as error:
             notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
             raise click.ClickException(
                 f"{error}{_hint(error, context.find_object(Settings))}{notes}"

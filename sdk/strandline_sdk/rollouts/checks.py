@@ -1,6 +1,5 @@
 """Whether what came over the wire has the shapes of the protocol. Faults are ValueErrors that name the field."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ from strandline_sdk.rollouts.model import (
 )
 
 MAX_PAGE = 1_000
+_MOST = 1e15
 _STATUSES = ("running", "completed", "failed")
 
 
@@ -148,7 +148,7 @@ def _metadata(document: object) -> Mapping[str, Any]:
     costs = ("prompt_tokens", "completion_tokens", "cost_usd")
     usage = _given(found.get("usage", {}), "rollout.metadata.usage", *costs)
     if not all(_is_number(usage.get(cost, 0)) for cost in costs):
-        raise ValueError("rollout.metadata.usage: numbers")
+        raise ValueError(f"rollout.metadata.usage: numbers from 0 to {_MOST:g}")
     told = {"memory": memory, "usage": usage}
     return {**found, **{part: value for part, value in told.items() if part in found}}
 
@@ -159,7 +159,7 @@ def _score(value: object) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST
 
 
 def _given(value: object, name: str, *optional: str) -> Mapping[str, Any]:

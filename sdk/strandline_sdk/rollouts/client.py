@@ -9,9 +9,9 @@ is cut off at 64 MB.
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -34,6 +34,10 @@ _LONGEST_PAUSE = 30.0
 _MESSAGE_CHARS = 500
 _PAGE = 100
 MAX_ANSWER_BYTES = 64_000_000
+DEEPEST = 100
+"""Levels of an answer: whoever goes through it by recursion comes to its end."""
+
+MAX_PAGES = 1_000
 Headers = Mapping[str, str]
 T = TypeVar("T")
 
@@ -110,6 +114,10 @@ class RolloutClient:
             if cursor in seen:
                 raise ApiError("INTERNAL", "the rollout service gives a page of cases again and again")
             seen.add(cursor)
+            if len(seen) >= MAX_PAGES:
+                raise ApiError(
+                    "INTERNAL", f"the rollout service has more than {MAX_PAGES} pages of cases: use filters"
+                )
 
     def execute(
         self, request: ExecuteRequest, *, key: str | None = None, policy_token: str | None = None
@@ -193,22 +201,47 @@ class RolloutClient:
 
 def _json(raw: bytes) -> Any:
     try:
-        return json.loads(raw)
+        found = json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise ApiError("INTERNAL", "the rollout service's answer is no JSON") from error
+    if _is_deep(found):
+        raise ApiError("INTERNAL", f"the rollout service's answer is nested deeper than {DEEPEST} levels")
+    return found
+
+
+def _is_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(DEEPEST):
+        level = [inner for each in level for inner in _inside(each)]
+    return bool(level)
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _checked(check: Callable[[object], T], document: object) -> T:
     try:
-        return check(document)
+        return _unicode(check(document))
     except ValueError as error:
         raise ApiError("INTERNAL", f"the rollout service's answer is not of the protocol: {error}") from error
+
+
+def _unicode(found: T) -> T:
+    """The document with a question mark for each half of a character: JSON can spell that, no file and no API take
+    it."""
+    text = json.dumps(found, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return cast(T, json.loads(text.encode("utf-8", "replace")))
+    return found
 
 
 def _refusal(response: httpx.Response, raw: bytes) -> ApiError:
     status = response.status_code
     try:
-        message = str(json.loads(raw)["error"]["message"])[:_MESSAGE_CHARS]
+        message = _unicode(str(json.loads(raw)["error"]["message"])[:_MESSAGE_CHARS])
     except (ValueError, KeyError, TypeError, RecursionError):
         message = f"HTTP status {status}"
     after = response.headers.get("Retry-After", "")

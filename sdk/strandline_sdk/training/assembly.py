@@ -76,7 +76,7 @@ def train(setup: Setup) -> tuple[Report, Path]:
 def _run(trainer: Trainer, path: Path) -> Report:
     try:
         return trainer.run()
-    except (ApiError, TimeoutError) as error:
+    except (ApiError, OSError) as error:
         error.add_note(f"what is finished stays in {path}: the same command with --resume goes on from there")
         raise
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from strandline_sdk.training.results import whole_lines
+
 Document = Mapping[str, Any]
 WORST = 5
 _FEEDBACK_CHARS = 200
@@ -19,7 +21,7 @@ FILES = ("messages.json", "tool_calls.json", "evaluation.json", "memory_context.
 def read_report(run: Path) -> dict[str, Any]:
     """The report of the run in this directory. Raises FileNotFoundError, ValueError."""
     document = json.loads((run / "report.json").read_text("utf-8"))
-    if not isinstance(document, dict) or "epochs" not in document:
+    if not isinstance(document, dict) or not document.keys() >= {"options", "status", "epochs"}:
         raise ValueError(f"{run / 'report.json'} is no report of a run")
     return document
 
@@ -154,7 +156,7 @@ def worst(evaluation: Document, count: int = WORST) -> list[Document]:
 def place(run: Path, evaluation: Document) -> Path:
     """The run whose files they are: of a baseline that was kept, the one that made it."""
     if evaluation["epoch"] == 0 and (run / "events.jsonl").exists():
-        for event in map(json.loads, (run / "events.jsonl").read_text("utf-8").splitlines()):
+        for event in map(json.loads, whole_lines((run / "events.jsonl").read_text("utf-8"))):
             if event["event"] == "baseline_cached":
                 return run.parent / str(event.get("run", run.name))
     return run

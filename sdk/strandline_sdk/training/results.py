@@ -52,7 +52,7 @@ class RunDirectory:
         """Says that something has been done."""
         line = {"event": kind, "at": stamp(self.clock.now()), **self.scrubber.document(told)}
         with self._lock, (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(json.dumps(line) + "\n")  # ASCII: no text can end a line, or be none
             self._events.append(line)
 
     def events(self, kind: str, **like: Any) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ class RunDirectory:
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             write_text(file, whole)
-        yield from (json.loads(line) for line in whole.splitlines())
+        yield from map(json.loads, whole_lines(whole))
 
     # ---- rollouts ----------------------------------------------------------------------------------------
 
@@ -157,6 +157,11 @@ class RunDirectory:
     def index(self, finished: list[Finished]) -> None:
         """Writes `rollouts_index.json`."""
         write_json(self.path / "rollouts_index.json", self.scrubber.document(list(map(_row, finished))))
+
+
+def whole_lines(text: str) -> list[str]:
+    """The lines of `events.jsonl`, without one that is still being written, or was cut off."""
+    return text.split("\n")[:-1]
 
 
 def _row(one: Finished) -> dict[str, Any]:
