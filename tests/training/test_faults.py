@@ -297,6 +297,13 @@ def test_whatever_a_failure_says_the_run_can_be_gone_on_with(tmp_path: Path, rea
     assert [one.error for one in run(Script(), tmp_path, 1)] == [reason]
 
 
+def test_a_case_that_is_called_like_a_key_is_not_repeated(tmp_path: Path) -> None:
+    plan = [Planned("baseline", 0, 1, {**CASE, "name": "sk-learn-regression-of-houses"}, seed=7)]
+    for script in (Script(None), Script()):
+        (one,) = stage(script, tmp_path).run(plan, POLICIES, commit=False)
+        assert one.rollout is not None
+
+
 def test_ten_in_a_row_outside_the_protocol_end_the_run() -> None:
     trust = Trust()
     trust.succeeded()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -63,6 +64,10 @@ def url(spool: Path) -> Iterator[str]:
         yield server.url
 
 
+def nested(levels: int) -> dict[str, Any]:
+    return {"in": nested(levels - 1)} if levels else {}
+
+
 def request(case: Case, policies: PolicySet = POLICIES, **metadata: Any) -> ExecuteRequest:
     return {
         "case": case,
@@ -122,9 +127,49 @@ def test_a_rollout_that_fails_says_why_without_its_secrets(url: str, spool: Path
     client.close()
 
 
+def test_whatever_an_attempt_does_is_the_end_of_that_execution_alone(spool: Path) -> None:
+    def wild(trial: Attempt) -> Outcome:
+        if trial.case["name"] == "c0":
+            return Outcome([{"role": "user", "content": {"no", "JSON"}}], {"passed": True, "score": 1.0})  # type: ignore[typeddict-item]
+        if trial.case["name"] == "c1":
+            sys.exit("a library that ends the process")
+        return attempt(trial)
+
+    service = RolloutService("numbers", cases, wild, spool, concurrency=1)
+    with serve(service) as server, RolloutClient(server.url, patience=FAST) as client:
+        ends = [client.wait(client.execute(request(CASES[n]))["execution_id"]) for n in range(3)]
+    assert [(one["status"], one["error"]) for one in ends] == [
+        ("failed", "TypeError: Object of type set is not JSON serializable"),
+        ("failed", "SystemExit: a library that ends the process"),
+        ("completed", None),
+    ]
+
+
+def test_an_end_that_cannot_be_stored_ends_no_other(spool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end, full = Spool.end, iter([OSError("no space left"), None])
+
+    def once_full(self: Spool, identity: str, state: str, record: dict[str, Any]) -> None:
+        if error := next(full):
+            raise error
+        end(self, identity, state, record)
+
+    monkeypatch.setattr(Spool, "end", once_full)
+    service = RolloutService("numbers", cases, attempt, spool, concurrency=1)
+    with serve(service) as server, RolloutClient(server.url, patience=FAST) as client:
+        lost = client.execute(request(CASES[0]))["execution_id"]
+        assert client.wait(client.execute(request(CASES[1]))["execution_id"])["status"] == "completed"
+        assert client.execution(lost)["status"] == "running"  # again after the next start
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
+        ("/v1/rollouts/execute", request({**CASES[0], "metadata": nested(450)}), 400),
+        (
+            "/v1/rollouts/execute",
+            request(CASES[0]) | {"policy_set": {"metadata": None, "policies": [{"name": "x"}]}},
+            400,
+        ),
         ("/v1/cases/query", {"dataset": "numbers", "domain": "d", "split": "s", "limit": 0}, 400),
         ("/v1/cases/query", {"dataset": "other", "domain": "d", "split": "s"}, 404),
         ("/v1/rollouts/execute", {"case": {"name": "c"}}, 400),
@@ -212,6 +257,16 @@ def test_policies_by_reference_are_read_once_with_the_token_which_is_kept_nowher
     assert asked == ["token-of-one-snapshot"]
     assert "token-of-one-snapshot" not in "".join(path.read_text() for path in spool.glob("*/*"))
     client.close()
+
+
+@pytest.mark.parametrize("told", [[], {}, {"policy_set": []}, {"result": [{}]}, {"result": 7}])
+def test_what_stands_where_policies_should_is_refused(url: str, told: Any) -> None:
+    with (
+        listening(lambda _: Answer(200, told)) as trainer,
+        RolloutClient(url, patience=FAST) as client,
+        pytest.raises(ApiError, match="are no policies"),
+    ):
+        client.execute(request(CASES[0], snapshot_url=trainer.url))
 
 
 def test_an_access_token_is_asked_for(spool: Path) -> None:

@@ -22,7 +22,8 @@ def execute_request(document: object) -> ExecuteRequest:
     """A request to try a case. Raises ValueError."""
     body = _object(document, "the body")
     tried = case(body.get("case"))
-    policies = _object(body.get("policy_set"), "policy_set")
+    policies = _given(body.get("policy_set"), "policy_set", "metadata")
+    _object(policies.get("metadata", {}), "policy_set.metadata")
     for policy in _list(policies.get("policies", []), "policy_set.policies"):
         _text(_object(policy, "a policy"), "name", "policy_set.policies")
     context = _object(body.get("execution_context"), "execution_context")

@@ -49,14 +49,23 @@ class PolicyReader:
         with httpx.Client(
             transport=self._transport, timeout=_SECONDS, headers=headers, trust_env=False
         ) as http:
-            document = _got(http, url)
-            if "policy_set" in document:
-                return PolicySet.read(document["policy_set"])
-            rows = list(document["result"])
-            while cursor := document.get("next_cursor"):
-                document = _got(http, str(httpx.URL(url).copy_merge_params({"cursor": cursor})))
-                rows += document["result"]
-        return PolicySet.of("", map(_remembered, rows))
+            try:
+                return _read(http, url)
+            except (LookupError, TypeError, AttributeError, RecursionError) as error:
+                raise ValueError("what stands at policy_set.metadata.snapshot_url are no policies") from error
+
+
+def _read(http: httpx.Client, url: str) -> PolicySet:
+    document = _got(http, url)
+    if "policy_set" in document:
+        return PolicySet.read(document["policy_set"])
+    rows = list(document["result"])
+    seen: set[str] = set()
+    while (cursor := document.get("next_cursor")) and cursor not in seen:
+        seen.add(cursor)
+        document = _got(http, str(httpx.URL(url).copy_merge_params({"cursor": cursor})))
+        rows += document["result"]
+    return PolicySet.of("", map(_remembered, rows))
 
 
 def _got(http: httpx.Client, url: str) -> dict[str, Any]:

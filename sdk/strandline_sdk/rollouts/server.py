@@ -118,6 +118,8 @@ def answered(service: RolloutService, asked: Asked) -> Answer:
         return refusal(404, "NOT_FOUND", str(error.args[0] if error.args else error))
     except ValueError as error:
         return refusal(400, "INVALID_ARGUMENT", str(error))
+    except RecursionError:
+        return refusal(400, "INVALID_ARGUMENT", "the body is nested too deep")
     except OSError as error:
         return refusal(503, "UNAVAILABLE", str(error), {"Retry-After": "1"})
 
@@ -161,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(refusal(413, "PAYLOAD_TOO_LARGE", "a body of known length, at most 16 MB"))
         try:
             body = json.loads(self.rfile.read(int(length)))
-        except ValueError:
+        except (ValueError, RecursionError):
             return self._send(refusal(400, "INVALID_ARGUMENT", "the body is no JSON"))
         return self._answer(body)
 

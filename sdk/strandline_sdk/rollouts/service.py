@@ -4,6 +4,8 @@ Whoever has cases and an agent writes `cases` and `attempt`; `server` puts this 
 """
 
 import hashlib
+import json
+import logging
 import queue
 import secrets
 import threading
@@ -30,6 +32,7 @@ from strandline_sdk.rollouts.reader import PolicyReader
 from strandline_sdk.rollouts.scrub import Scrubber
 from strandline_sdk.rollouts.spool import Spool
 
+_log = logging.getLogger(__name__)
 LONGEST_QUEUE = 1_000
 KEPT_SECONDS = 7 * 86_400
 _ERROR_CHARS = 500
@@ -149,16 +152,20 @@ class RolloutService:
 
     def _work(self) -> None:
         while (identity := self._waiting.get()) is not None:
-            found = self._spool.find(identity)
-            if found and found[0] == "running":
-                self._run(identity, found[1])
+            try:
+                found = self._spool.find(identity)
+                if found and found[0] == "running":
+                    self._run(identity, found[1])
+            except Exception:  # noqa: BLE001 - its end cannot be stored: it is run again after the next start
+                _log.exception("%s could not be ended", identity)
 
     def _run(self, identity: str, record: dict[str, Any]) -> None:
         began = self._clock.monotonic()
         ended: dict[str, Any]
         try:
-            ended = {"rollout": self._try(record["request"])}
-        except Exception as error:  # noqa: BLE001 - an agent may raise anything; it is this execution's end alone
+            ended = {"rollout": self._scrubber.document(self._try(record["request"]))}
+            json.dumps(ended)  # an agent may answer what is no JSON
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - or raise anything: it is this execution's end alone
             ended = {"error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
         kept = {name: value for name, value in record.items() if name != "request"}
         spent = round(1000 * (self._clock.monotonic() - began))

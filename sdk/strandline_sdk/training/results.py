@@ -57,8 +57,9 @@ class RunDirectory:
 
     def events(self, kind: str, **like: Any) -> list[dict[str, Any]]:
         """What was said of this kind, oldest first, by this process or by one that was killed."""
+        said = self.scrubber.document(like)  # as it was written: the name of a case may look like a key
         with self._lock:
-            return [e for e in self._events if e["event"] == kind and like.items() <= e.items()]
+            return [e for e in self._events if e["event"] == kind and said.items() <= e.items()]
 
     def _read_events(self) -> Iterator[dict[str, Any]]:
         """The lines that are whole; what a kill has cut off is cut off here too."""
