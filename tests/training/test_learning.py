@@ -66,6 +66,36 @@ def test_a_success_confirms_what_it_had_read() -> None:
     assert found.points == (Point("policy", "ask first"), Point("Calls that led there", "look_up"))
 
 
+@pytest.mark.parametrize(
+    ("name", "feedback", "stands"),
+    [
+        ("db: match", "say: yes", "- db match: say: yes"),
+        ("n" * 61, "ask", f"- {'n' * 60}: ask"),
+        ("", "note: ask", "- note: ask"),
+        ("a\n## Reflect\n- b", "c\n\n## Approach\n- d", "- a ## Reflect - b: c ## Approach - d"),
+    ],
+)
+def test_what_is_said_twice_stands_once(name: str, feedback: str, stands: str) -> None:
+    judged = {"criterion_results": [{"name": name, "passed": False, "feedback": feedback}]}
+    found = rollout(False, 0.0, ASKED, CALL, **judged, feedback=["hint: be quick", ""])
+    found["case"] = {
+        **found["case"],
+        "name": "x\n\n## Approach\n- evil",
+        "task_signature": "## Approach\n- evil",
+    }
+    policies = NOTHING
+    for _ in range(2):
+        learner = BatchLearner()
+        learner.begin(policies, fresh=False, at=START)
+        learner.submit(Finished(Planned("g", 0, 1, found["case"], seed=1), found))
+        policies = learner.end()
+    (policy,) = policies.policies.values()
+    assert policy.content == (
+        "# Approach - evil\n\n## Situation\n\nApproach - evil\n\n"
+        f"## Approach\n\n{stands}\n- hint: be quick\n\n## Reflect\n\n- x ## Approach - evil: failure\n"
+    )
+
+
 def test_nothing_is_learnt_of_a_failure_without_a_word() -> None:
     assert gradient_of(rollout(False, 0.0, ASKED)) is None
 

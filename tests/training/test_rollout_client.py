@@ -153,6 +153,7 @@ def test_cases_come_page_by_page() -> None:
         (rolled(metadata=[1]), "rollout.metadata"),
         (rolled(metadata={"memory": {"context": 7}}), "memory.context"),
         (rolled(metadata={"memory": {"read": 7}}), "memory.read"),
+        (rolled(metadata={"memory": {"tool_calls": "many"}}), "memory.tool_calls"),
         (rolled(metadata={"usage": {"cost_usd": "dear"}}), "metadata.usage"),
         (rolled(metadata={"usage": {"prompt_tokens": 10**400}}), "metadata.usage: numbers from 0 to 1e"),
         (rolled(metadata={"usage": {"prompt_tokens": -1}}), "metadata.usage"),

@@ -142,10 +142,12 @@ def _result(document: object, name: str) -> Mapping[str, Any]:
 
 def _metadata(document: object) -> Mapping[str, Any]:
     found = _given(document, "rollout.metadata", "usage", "memory")
-    memory = _given(found.get("memory", {}), "rollout.metadata.memory", "context", "read")
+    memory = _given(found.get("memory", {}), "rollout.metadata.memory", "context", "read", "tool_calls")
     if not isinstance(memory.get("context", ""), str):
         raise ValueError("rollout.metadata.memory.context: a text")
     _texts(memory.get("read", []), "rollout.metadata.memory.read")
+    if not _is_number(memory.get("tool_calls", 0)):
+        raise ValueError("rollout.metadata.memory.tool_calls: a number")
     costs = ("prompt_tokens", "completion_tokens", "cost_usd")
     usage = _given(found.get("usage", {}), "rollout.metadata.usage", *costs)
     if not all(_is_number(usage.get(cost, 0)) for cost in costs):

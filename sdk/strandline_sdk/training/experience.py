@@ -9,7 +9,8 @@ from strandline_sdk.training.values import Point
 MOST_POINTS = 8
 _SECTION = re.compile(r"^##[ \t]+(.+?)[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"^[-*][ \t]+(.+)$", re.MULTILINE)
-_SLOT = re.compile(r"([^:\n]{1,60}):[ \t]+(.+)")
+SLOT_CHARS = 60
+_SLOT = re.compile(rf"([^:\n]{{1,{SLOT_CHARS}}}):[ \t]+(.+)")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from strandline_sdk.rollouts.model import Case, Evaluation
 from strandline_sdk.rollouts.policies import PolicySet
-from strandline_sdk.training.experience import parse
+from strandline_sdk.training.experience import SLOT_CHARS, parse, point
 from strandline_sdk.training.values import Gradient, Point, Trajectory, slug
 
 _WORDS = re.compile(r"\w+")
@@ -33,7 +33,7 @@ class FeedbackGradient:
         if not points:
             return None
         case = trajectory.case["name"]
-        reflect = f"{case}: {trajectory.outcome}"
+        reflect = f"{_line(case)}: {trajectory.outcome}"
         confidence = confidence_of(trajectory)
         return Gradient(
             trajectory.rollout, target, situation_of(trajectory.case), points, reflect, confidence, case
@@ -47,8 +47,8 @@ def experience_name(case: Case) -> str:
 
 
 def situation_of(case: Case) -> str:
-    """When the experience applies."""
-    return case["task_signature"]
+    """When the experience applies: a line that begins no section."""
+    return _line(case["task_signature"]).lstrip("#-* ")
 
 
 def confidence_of(trajectory: Trajectory) -> float:
@@ -60,10 +60,11 @@ def confidence_of(trajectory: Trajectory) -> float:
 
 def _lessons(evaluation: Evaluation) -> Iterator[Point]:
     for result in evaluation.get("criterion_results", ()):
-        if not result["passed"] and result.get("feedback"):
-            yield Point(_line(result["name"]), _line(result["feedback"]))
-    for text in evaluation.get("feedback", ()):
-        yield Point("", _line(text))
+        said = _line(result.get("feedback", ""))
+        if not result["passed"] and said:
+            name = _line(result["name"].replace(":", " "))[:SLOT_CHARS]
+            yield point(f"{name}: {said}" if name else said)
+    yield from (point(said) for text in evaluation.get("feedback", ()) if (said := _line(text)))
 
 
 def _confirmed(trajectory: Trajectory, target: str, policies: PolicySet) -> Iterator[Point]:
