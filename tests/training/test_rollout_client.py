@@ -117,6 +117,24 @@ def test_a_start_is_repeated_with_its_key_and_its_token() -> None:
     assert len(clock.slept) == 2
 
 
+def test_only_a_later_page_of_cases_is_waited_for() -> None:
+    ill = {"first": True, "later": True}
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        page = "later" if json.loads(request.content)["cursor"] else "first"
+        if ill[page]:
+            ill[page] = False
+            return httpx.Response(503, json={"error": {"message": "not ready"}})
+        return httpx.Response(200, json={"cases": [CASE], "next_cursor": "1" if page == "first" else None})
+
+    asking, clock = client(respond)
+    with pytest.raises(ApiError, match="not ready"):
+        list(asking.cases("d", "x", "test"))
+    assert clock.slept == []
+    assert len(list(asking.cases("d", "x", "test"))) == 2
+    assert len(clock.slept) == 1
+
+
 def test_cases_come_page_by_page() -> None:
     def respond(request: httpx.Request) -> httpx.Response:
         query = json.loads(request.content)

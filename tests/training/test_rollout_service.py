@@ -37,6 +37,8 @@ FAST = Patience(poll=0.01)
 
 
 def cases(wanted: CasesQuery) -> Sequence[Case]:
+    if wanted["domain"] == "broken":
+        raise AttributeError("'dict' object has no attribute 'domain'")
     if wanted["dataset"] != "numbers":
         raise LookupError(f"no data set {wanted['dataset']}")
     return CASES
@@ -184,6 +186,16 @@ def test_an_end_that_cannot_be_stored_ends_no_other(spool: Path, monkeypatch: py
 def test_refusals(url: str, path: str, body: Any, status: int) -> None:
     assert httpx.post(f"{url}{path}", json=body).status_code == status
     assert httpx.get(f"{url}/v1/rollouts/executions/rollout_exec_0").status_code == 404
+
+
+def test_a_fault_in_the_cases_is_told_at_once_to_who_asks_and_in_full_to_their_owner(
+    url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told = "/v1/cases/query failed there: AttributeError: 'dict' object has no attribute 'domain'"
+    with pytest.raises(ApiError, match=told) as failed:
+        list(RolloutClient(url).cases("numbers", "broken", "train"))
+    assert failed.value.status == 500
+    assert 'raise AttributeError("' in capfd.readouterr().err
 
 
 def test_a_restarted_service_ends_what_it_had_begun(spool: Path) -> None:

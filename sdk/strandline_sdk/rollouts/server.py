@@ -9,6 +9,7 @@ import hmac
 import json
 import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -103,7 +104,11 @@ def _guarded(service: RolloutService, access_token: str | None) -> Respond:
         given = asked.headers.get("authorization", "")
         if access_token and not hmac.compare_digest(given.encode(), wanted.encode()):
             return refusal(401, "UNAUTHENTICATED", "the access token is missing or wrong")
-        return answered(service, asked)
+        try:
+            return answered(service, asked)
+        except Exception as error:  # noqa: BLE001 - of `cases`: its owner sees where, and who asked is answered
+            traceback.print_exc()
+            return refusal(500, "INTERNAL", f"{asked.path} failed there: {type(error).__name__}: {error}")
 
     return respond
 
