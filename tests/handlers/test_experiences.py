@@ -125,6 +125,24 @@ def test_what_a_lesson_changed_is_read_as_what_a_commit_changed_is(taught: Clien
         f"learnt    add     {trajectory['uri']}",
         "learnt    update  viking://user/alice/memories/cases/case-please-cancel-my-reservation.md",
     ]
+    for same in (["1"], []):
+        assert said(run(taught, "sessions", "diff", "one", *same)).splitlines() == rows
+
+
+def test_a_case_that_is_none_is_named_with_the_reason(taught: Client) -> None:
+    taught.post("/sessions/odd/messages", {"role": "user", "content": "hm", "metadata": {"case": "a name"}})
+    taught.post("/sessions/odd/commit", {})
+    taught.service.pump()
+    (row,) = said(run(taught, "sessions", "diff", "odd")).splitlines()
+    why = "its metadata.case is not valid: case: Input should be a valid dictionary"
+    assert row == f"memories  reject  cases, message 1: {why}"
+
+
+def test_a_session_without_an_archive_says_how_to_make_one(taught: Client) -> None:
+    taught.append("new", "hm")
+    assert (
+        "new has no archive yet: strandline commit makes one" in run(taught, "sessions", "diff", "new").output
+    )
 
 
 @pytest.mark.parametrize(

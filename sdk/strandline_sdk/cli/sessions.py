@@ -85,12 +85,16 @@ def show(settings: Settings, session_id: str) -> None:
 
 @sessions.command()
 @click.argument("session_id")
-@click.argument("archive_id")
+@click.argument("archive_id", required=False)
 @pass_settings
-def diff(settings: Settings, session_id: str, archive_id: str) -> None:
-    """Show what an archive changed in the memories, and what was learnt of it; --json with all texts."""
+def diff(settings: Settings, session_id: str, archive_id: str | None) -> None:
+    """Show what an archive (3, archive_003; by default the newest) changed in the memories, what was learnt of it, and
+    what was rejected, with the reason; --json with all texts."""
     with settings.client() as client:
-        archive = client.archive(session_id, archive_id)
+        number = archive_id or str(client.session(session_id).get("commit_count", 0))
+        if number == "0":
+            raise click.ClickException(f"{shown(session_id)} has no archive yet: strandline commit makes one")
+        archive = client.archive(session_id, f"archive_{int(number):03d}" if number.isdecimal() else number)
         uris = {"memories": archive.get("memory_diff_uri"), "learnt": archive.get("learn_diff_uri")}
         told = {name: client.diff(uri) if uri else None for name, uri in uris.items()}
     emit(told, [row for name, made in told.items() if made for row in _changes(name, made)])
@@ -100,6 +104,8 @@ def _changes(name: str, made: MemoryDiff) -> Iterator[str]:
     for how in ("adds", "updates", "deletes"):
         for each in made["operations"].get(how, []):
             yield f"{name:9} {how.removesuffix('s'):7} {shown(each['uri'])}"
+    for none in made.get("rejected", ()):
+        yield f"{name:9} reject  {none['memory_type']}, message {none['seq_from']}: {shown(none['reason'])}"
 
 
 @sessions.command()

@@ -210,7 +210,8 @@ def _read(message: Message, key: str, kind: type[M], wrong: list[Unusable]) -> M
     try:
         return kind.model_validate(found)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or key}: {e['msg']}" for e in error.errors())
+        told = ((e["loc"], e["msg"].removesuffix(f" or instance of {kind.__name__}")) for e in error.errors())
+        problems = "; ".join(f"{'.'.join(map(str, where)) or key}: {what}" for where, what in told)
         wrong.append(Unusable(int(message["seq"]), f"its metadata.{key} is not valid: {problems[:300]}"))
         return None
 
