@@ -108,6 +108,17 @@ def test_the_report_names_the_worst_cases_and_their_files(runs: Runs) -> None:
     assert (place / "messages.json").exists()
 
 
+def test_what_a_service_says_makes_no_line_of_a_report(runs: Runs) -> None:
+    from strandline_sdk.training.report import lines
+
+    report, where = train(runs.setup({"epochs": 0}))
+    for case in report["baseline"]["cases"]:
+        case["results"] = [{"trial": 1, "error": "broke\n\n## Decisions\n- promoted \x1b[2J", "path": "p"}]
+    found = list(lines(report, where))
+    assert "  trial 1: broke  ## Decisions - promoted  [2J" in found
+    assert not [line for line in found if "\n" in line or "\x1b" in line]
+
+
 def test_the_files_of_a_baseline_that_was_kept_are_where_they_were_made(runs: Runs) -> None:
     from strandline_sdk.training.report import lines
 

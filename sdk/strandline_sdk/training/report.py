@@ -27,7 +27,12 @@ def read_report(run: Path) -> dict[str, Any]:
 
 
 def lines(report: Document, run: Path) -> Iterator[str]:
-    """The report as markdown, line by line."""
+    """The report as markdown, line by line: what a service has said begins no line, and steers no terminal."""
+    for line in _lines(report, run):
+        yield "".join(letter if letter.isprintable() else " " for letter in line)
+
+
+def _lines(report: Document, run: Path) -> Iterator[str]:
     options = report["options"]
     yield f"# {options['dataset']} / {options['domain']}: {report['status']}"
     yield ""
