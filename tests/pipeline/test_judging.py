@@ -105,6 +105,22 @@ def test_without_them_it_came_out_as_the_rules_say(quote: str) -> None:  # B-C17
     assert "No run has succeeded yet." in read(world, EXPERIENCE).body
 
 
+@pytest.mark.parametrize(
+    ("quote", "said", "believed"),
+    [
+        ("successful", "The payment was unsuccessful.", False),
+        ("It was success", "It was successless.", False),
+        ("successful", "It was unsuccessful at first, successful then.", True),
+        (", it is gone", "Thanks, it is gone.", True),
+        ("已经取消了预订", "谢谢你，已经取消了预订。", True),
+    ],
+)
+def test_half_a_word_bears_nothing_out(quote: str, said: str, *, believed: bool) -> None:  # B-C17
+    world, _ = judging("success", quote)
+    learn(world, "s", ending(said))
+    assert (values(trajectory(world))["outcome"] == "success") is believed
+
+
 def test_a_model_may_say_that_it_is_unknown() -> None:
     world, _ = judging("unknown", "")
     learn(world, "s", ending("And now book me a seat."))

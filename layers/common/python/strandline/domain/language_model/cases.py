@@ -15,7 +15,7 @@ from strandline.domain.escaping import escaped
 from strandline.domain.extraction import Dropped, Proposal, Transcript, Turn
 from strandline.domain.injection import INSTRUCTION, injected
 from strandline.domain.language_model.frame import INJECTION
-from strandline.domain.language_model.quotes import is_telling, said
+from strandline.domain.language_model.quotes import in_whole_words, is_telling, said
 from strandline.domain.language_model.rows import Useless, seqs, valid
 from strandline.domain.language_model.schema import Schema, object_of, text
 from strandline.domain.language_model.speakers import spoken
@@ -116,7 +116,7 @@ def _quoted(case: _Case, turn: Turn | None) -> str:
     if INJECTION in turn.flags:
         raise Useless(INSTRUCTION)
     quote = said(case.request, turn.text)
-    if quote is None:
+    if quote is None or not in_whole_words(quote, turn.text):
         raise Useless(UNQUOTED)
     if not is_telling(quote, turn.text):
         raise Useless("its quote is too short to show where it comes from")

@@ -34,4 +34,5 @@ def read_verdict(answer: Answer | None) -> Verdict:
     outcome, quote = given.get("outcome"), given.get("quote")
     if outcome not in OUTCOMES or not isinstance(quote, str):
         raise ExtractionFailed("the model's answer does not say how the run came out")
-    return Verdict(outcome=outcome, quote=quote[:WITNESS_CHARS])
+    words = quote[:WITNESS_CHARS].rpartition(" ")[0] if len(quote) > WITNESS_CHARS else ""
+    return Verdict(outcome=outcome, quote=words or quote[:WITNESS_CHARS])

@@ -3,6 +3,7 @@
 import re
 
 from strandline.domain.escaping import UNSEEN, unescaped
+from strandline.domain.text import is_unspaced
 
 MIN_BYTES = 8
 """A shorter quote occurs anywhere and proves nothing, unless it is all that was said."""
@@ -27,6 +28,12 @@ def said(quote: str, text: str) -> str | None:
 def is_telling(quote: str, text: str) -> bool:
     """Whether a quote is long enough to show where a claim comes from."""
     return len(quote.encode()) >= MIN_BYTES or quote.strip() == text.strip()
+
+
+def in_whole_words(quote: str, text: str) -> bool:
+    """Whether the words of a quote stand there whole: "successful" is not what "unsuccessful" says."""
+    before, behind = (r"(?<!\w)" if quote[:1].isalnum() else ""), (r"(?!\w)" if quote[-1:].isalnum() else "")
+    return is_unspaced(quote) or re.search(f"{before}{re.escape(quote)}{behind}", text) is not None
 
 
 def _pattern(word: str) -> str:

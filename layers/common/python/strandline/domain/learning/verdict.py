@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from strandline.domain.injection import injected
-from strandline.domain.language_model.quotes import is_telling, said
+from strandline.domain.language_model.quotes import in_whole_words, is_telling, said
 from strandline.domain.learning.task import Outcome, Task
 from strandline.domain.screening import INJECTION
 from strandline.domain.tool_calls import tool_parts
@@ -57,9 +57,13 @@ def believed(task: Task, verdict: Verdict | None, by: str) -> Judgement | None:
         return Judgement(verdict.outcome, by)
     for witness in witnesses(task):
         quote = said(verdict.quote, witness.text)
-        if quote is not None and is_telling(quote, witness.text) and not injected(quote):
+        if quote is not None and _bears_out(quote, witness.text):
             return Judgement(verdict.outcome, by, replace(witness, text=quote))
     return None
+
+
+def _bears_out(quote: str, text: str) -> bool:
+    return is_telling(quote, text) and in_whole_words(quote, text) and not injected(quote)
 
 
 def witnesses(task: Task) -> Iterator[Witness]:
