@@ -60,7 +60,7 @@ def test_a_run_is_cleaned_by_whom_it_was_for_while_nobody_works_on_it(
 ) -> None:
     with odd(tmp_path / "odd", {}) as runs.url:
         _, path = train(runs.setup({"epochs": 0, "eval_index": (0,)}))
-    with pytest.raises(NotCleanable, match="for user ann of account acme"):
+    with pytest.raises(NotCleanable, match="another user: strandline --account acme --user ann train clean"):
         Remains(RunDirectory(path), client.acting_for("bob"))
     with locked(path):
         busy = typed(transport, "train", "clean", str(path))

@@ -45,7 +45,7 @@ class Verdict:
 def judge(current: Evaluated, draft: Evaluated, seed: int) -> Verdict:
     """Compares a draft with the current policies by their scores on the same cases."""
     if current.policies.snapshot_id == draft.policies.snapshot_id:
-        return Verdict(False, "nothing was learnt: the draft is what is served")
+        return Verdict(False, "what was learnt changes no text: the draft is what is served")
     pairs = _pairs(current.scores, draft.scores)
     if len(pairs) < max(FEWEST_CASES, _SHARE_EVALUATED * draft.wanted):
         needed = f"at least {FEWEST_CASES} and {_SHARE_EVALUATED:.0%} are needed"

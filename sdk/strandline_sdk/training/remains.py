@@ -8,7 +8,7 @@ its erasure, whose result is the receipt.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,7 +47,7 @@ class Remains:
         named = self._named()
         whose = (self.client.account, self.client.user)
         if whose != (named.get("account"), named.get("user")):
-            raise NotCleanable(f"the run was for user {named.get('user')} of account {named.get('account')}")
+            raise NotCleanable(f"the run was for another user: {_acting(named)}")
         self._cleaned.update({"sessions": [], "users": [], **self._read()})
 
     def left(self) -> Left:
@@ -122,6 +122,11 @@ class Remains:
     def _write(self) -> None:
         if any(self._cleaned.values()):
             write_json(self.directory.path / _FILE, self.directory.scrubber.document(self._cleaned))
+
+
+def _acting(named: Mapping[str, Any]) -> str:
+    given = [f"--{option} {named[option]}" for option in ("account", "user") if named.get(option)]
+    return f"strandline {' '.join(given)} train clean …" if given else "leave out --account and --user"
 
 
 def cleaning_lines(left: Left, cleaned: dict[str, Any]) -> Iterator[str]:

@@ -118,7 +118,9 @@ class Trainer:
         if state.best and (last or self._options.eval_each_epoch):
             return {**report, **self._judged(epoch, state, state.best, held_out)}
         reason = (
-            "not evaluated yet" if self._options.evaluates else "there is no evaluation on held-out cases"
+            "only the last epoch is evaluated, without --eval-each-epoch"
+            if self._options.evaluates
+            else "there is no evaluation on held-out cases"
         )
         return {**report, "evaluation": None, "gate": Verdict(False, reason).document(), "published": []}
 
