@@ -61,7 +61,7 @@ def test_sessions_of_training_are_committed_and_remembered_by_nobody(runs: Runs,
     log = list(client.messages(row["session_id"]))
     assert log[0]["metadata"]["case"]["name"] == "amber-Ann"
     assert log[-1]["metadata"]["evaluation"]["criteria"] == [
-        {"name": "word 1", "passed": False, "feedback": "word 1: say aspen"}
+        {"name": "word 1", "passed": False, "feedback": "say aspen"}
     ]
     assert list(client.memories()) == []
     assert report["epochs"][0]["gate"]["reason"] == "there is no evaluation on held-out cases"

@@ -14,7 +14,7 @@ from strandline_sdk.errors import ApiError
 from strandline_sdk.importers.session_ids import accepted
 from strandline_sdk.model import Message, Task
 from strandline_sdk.rollouts.clock import Clock, SystemClock, stamp
-from strandline_sdk.rollouts.model import CriterionResult, Evaluation, Rollout
+from strandline_sdk.rollouts.model import Evaluation, Rollout
 from strandline_sdk.training.values import Planned
 from strandline_sdk.upload import batches
 
@@ -120,10 +120,4 @@ def _case(planned: Planned) -> dict[str, Any]:
 
 def _evaluation(found: Evaluation) -> dict[str, Any]:
     told = {"passed": found["passed"], "score": found["score"], "feedback": found.get("feedback", [])}
-    return {**told, "criteria": [_criterion(result) for result in found.get("criterion_results", ())]}
-
-
-def _criterion(result: CriterionResult) -> dict[str, Any]:
-    """Feedback that says what it is about: learning shows it without its criterion."""
-    feedback = result.get("feedback")
-    return {**result, "feedback": f"{result['name']}: {feedback}"} if feedback else dict(result)
+    return {**told, "criteria": [dict(result) for result in found.get("criterion_results", ())]}

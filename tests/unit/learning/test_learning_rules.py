@@ -118,6 +118,24 @@ def test_how_a_run_was_judged(given: dict[str, Any], verdict: str) -> None:
     assert Evaluation.model_validate(given).verdict == verdict
 
 
+def test_a_judgement_says_of_each_criterion_once_what_was_missed_first() -> None:
+    long = {"description": "before anything else is looked up"}
+    criteria = [
+        {"name": "polite", "passed": True, "feedback": "thanked"},
+        {"name": "quick", "passed": True},
+        {"name": "asks first", "passed": False, "feedback": "ask for the order number", **long},
+        {"name": "asks first", "passed": False, **long},
+        {"passed": False},
+    ]
+    judged = Evaluation.model_validate({"feedback": "be brief", "criteria": criteria})
+    assert judged.remarks == [
+        "be brief",
+        "not met: asks first: ask for the order number",
+        "not met: asks first: before anything else is looked up",
+        "polite: thanked",
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -60,6 +60,13 @@ class Criterion(_Said):
     def said(self) -> str:
         return ": ".join(filter(None, (self.name, self.description)))
 
+    @property
+    def remark(self) -> str:
+        """What a judgement says of it, once: that it was missed, and the feedback."""
+        about = (self.name or self.description) if self.feedback else self.said
+        told = ": ".join(filter(None, (about, self.feedback)))
+        return f"not met: {told}" if self.passed is False and told else told if self.feedback else ""
+
 
 class Given(_Said):
     """`metadata.case`."""
@@ -103,9 +110,9 @@ class Evaluation(_Said):
     @property
     def remarks(self) -> list[str]:
         """What it says went wrong or well, a remark a line."""
-        missed = [f"not met: {each.said}" for each in self.criteria if each.passed is False and each.said]
-        told = [each.feedback for each in self.criteria if each.feedback]
-        return list(filter(None, (one_line(text, 200) for text in (*self.feedback, *missed, *told))))
+        of_each = sorted(self.criteria, key=lambda each: each.passed is not False)
+        told = (*self.feedback, *(each.remark for each in of_each))
+        return list(filter(None, (one_line(text, 200) for text in told)))
 
 
 @dataclass(frozen=True)
