@@ -238,6 +238,23 @@ GIVEN: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ({}, {"events", "experiences"}),
+        ({"quotas": {"cases": 500}}, {"events", "experiences", "cases"}),
+        ({"types": ["trajectories"]}, {"trajectories"}),
+    ],
+)
+def test_a_block_shows_the_lesson_and_what_it_was_drawn_from_where_that_is_asked_for(
+    taught: Client, asked: dict[str, Any], shown: set[str]
+) -> None:
+    found = taught.post("/search/block", {"query": "Please cancel my reservation.", **asked}).result[
+        "memories"
+    ]
+    assert {each["uri"].partition("/memories/")[2].partition("/")[0] for each in found} == shown
+
+
 @pytest.mark.parametrize("how", GIVEN)
 def test_what_a_context_or_a_search_gives_a_session_is_used_by_it(taught: Client, how: str) -> None:  # B-E4
     taught.append("five", "Cancel R9.", metadata={"case": {"name": "r9"}})

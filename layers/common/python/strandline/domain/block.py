@@ -35,6 +35,10 @@ SHARES = {
 }
 """Of types that could fill a block by themselves: one in so many of its tokens, where nothing else is asked for."""
 
+OF_RUNS = frozenset({"cases", "trajectories"})
+"""What lessons are drawn from: a prompt is given the lesson, which says the same in fewer words, and these only where
+it asks for them."""
+
 Count = Callable[[str], int]
 
 

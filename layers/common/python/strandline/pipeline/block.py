@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from strandline.domain.block import Block, Candidate, Whole, block, default_quotas
+from strandline.domain.block import OF_RUNS, Block, Candidate, Whole, block, default_quotas
 from strandline.domain.errors import NotFound
 from strandline.domain.memory import Memory
 from strandline.domain.memory_tool import seen
@@ -36,8 +36,8 @@ TOPICS = 10
 @dataclass(frozen=True)
 class Wanted:
     """What a prompt is about, and how much room there is: in all, and of a type (what is not in `quotas` has what
-    `default_quotas` says). Without `types` memories of all of them are taken. An acting peer sees no other peer's
-    memories. `as_of` (RFC 3339): the memories as they were then."""
+    `default_quotas` says). Without `types` memories of all of them are taken, but for those of runs. An acting peer
+    sees no other peer's memories. `as_of` (RFC 3339): the memories as they were then."""
 
     query: str
     max_tokens: int = MAX_TOKENS
@@ -45,6 +45,10 @@ class Wanted:
     quotas: Mapping[str, int] = field(default_factory=dict)
     acting_peer: str | None = None
     as_of: str | None = None
+
+    def leaves_out(self, kind: str) -> bool:
+        """Whether memories of a type have to be asked for, by `types` or `quotas`, and are not."""
+        return kind in OF_RUNS and kind not in (self.types or self.quotas)
 
     @property
     def moment(self) -> datetime | None:
@@ -57,7 +61,8 @@ def memory_block(services: Library, owner: User, wanted: Wanted) -> Block:
     scope = Scope(acting_peer=wanted.acting_peer)
     text = _both_ends(wanted.query)
     query = Query(text, limit=POOL, scope=scope, types=wanted.types, as_of=wanted.moment, spread=False)
-    hits = run_search(services, owner, query)
+    found = run_search(services, owner, query)
+    hits = [hit for hit in found if not wanted.leaves_out(str(hit.document.attributes["type"]))]
     quotas = {**default_quotas(wanted.max_tokens), **wanted.quotas}
     candidates = list(_candidates(hits, _topics(services, owner, hits, wanted.moment)))
     return block(candidates, wanted.max_tokens, services.tokens.count, quotas)

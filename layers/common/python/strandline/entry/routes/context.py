@@ -32,7 +32,8 @@ Answer = dict[str, Any]
 
 
 class MemoryBudget(BaseModel):
-    """How many tokens of memories, of which types, and at most how many of a type (`quotas`)."""
+    """How many tokens of memories, of which types (without `types` of all, of cases and trajectories only where
+    `quotas` names them), and at most how many of a type (`quotas`)."""
 
     model_config = ConfigDict(extra="forbid")
 

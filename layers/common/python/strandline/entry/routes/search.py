@@ -130,8 +130,9 @@ def search(body: Find) -> dict[str, Any]:
 
 class Wanted(BaseModel):
     """What a prompt is about, and the tokens for memories: in all, and at most for a type (`quotas`). `types` limits
-    which memories may be in it; without it all may. `session_id`: the session that the block is for; it has used the
-    experiences in it, so the outcome of its next commit is theirs, too."""
+    which memories may be in it; without it all may, cases and trajectories only where `quotas` names them.
+    `session_id`: the session that the block is for; it has used the experiences in it, so the outcome of its next
+    commit is theirs, too."""
 
     model_config = ConfigDict(extra="ignore")
 
