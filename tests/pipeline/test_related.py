@@ -14,6 +14,7 @@ from strandline.pipeline import memory, rebuild
 from strandline.pipeline.append import AppendRequest, run_append
 from strandline.pipeline.block import Wanted, memory_block
 from strandline.pipeline.experience import Shown, read_experience, search_experience
+from strandline.pipeline.memory_tool import MemoryTool
 from strandline.pipeline.rollback import rollback_session
 from strandline.storage.layout import Rebuild
 from tests.pipeline.faults import FAULTS, run
@@ -286,6 +287,27 @@ def test_one_that_another_case_belongs_to_is_not_superseded(world: World) -> Non
     assert shown(world, BEFORE).superseded_by == []
     assert set(offered(world)) == {BEFORE, NOW}
     assert "book" not in shown(world, NOW).text
+
+
+def test_one_that_is_renamed_keeps_its_text_as_its_owner_s(world: World) -> None:
+    teach(world, "first", ONE, 0, **CASE)
+    MemoryTool(world.services(), ALICE).rename(f"/memories/{BEFORE}", "/memories/experiences/mine.md")
+    world.heal()
+    mine = experiences(world)["experiences/mine.md"]
+    assert mine.body.startswith(
+        "# cancel\n\nConfidence: 0.90 (runs remembered: 1 success)\n\n"
+        f"## Situation\n- {ONE}\n\n## Approach\n- Call `get_reservation` (reservation_id).\n"
+        "- Call `cancel_reservation` (reservation_id).\n\n## Reflect\n- Nothing has gone wrong so far.\n\n"
+        "## Links <!-- = -->\n"
+    )
+    assert "runs remembered: none" not in mine.body
+    teach(world, "second", ONE, 1, **CASE)
+    assert set(offered(world)) == {"experiences/mine.md", BEFORE}
+    for session in ("first", "second"):
+        rollback_session(world.services(), ALICE, session, after="", dry_run=False)
+    assert list(experiences(world)) == ["experiences/mine.md"]
+    assert "## Approach" in experiences(world)["experiences/mine.md"].body
+    expect_both_ways(world)
 
 
 class Teacher:

@@ -167,3 +167,13 @@ def _is_time(text: str) -> bool:
 def _day(at: str) -> str:
     day = datetime.fromisoformat(at)
     return f"{day.day} {day:%B %Y}"
+
+
+def owned(body: str) -> str:
+    """A memory's text as its owner's own: what is derived in it without its mark, and without the links at its end."""
+    if DERIVED not in body:
+        return body
+    rows = body.partition(f"\n## Links {DERIVED}\n")[0].rstrip("\n").split("\n")
+    return (
+        "\n".join(row.removesuffix(DERIVED).rstrip() if row.endswith(DERIVED) else row for row in rows) + "\n"
+    )

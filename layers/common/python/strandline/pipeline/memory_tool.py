@@ -17,6 +17,7 @@ from dataclasses import replace
 from strandline.domain import memory_tool as text
 from strandline.domain.address import visible
 from strandline.domain.errors import FailedPrecondition, InvalidArgument, NotFound, PayloadTooLarge
+from strandline.domain.line import owned
 from strandline.domain.memory import Memory
 from strandline.domain.memory_tool import ROOT, Edited, Refusal
 from strandline.domain.redaction import scrub
@@ -222,8 +223,9 @@ class MemoryTool:
             found = self._read(source)
             if found is None:  # somebody deleted it
                 raise Refusal(MISSING.format(_shown(source)))
-            self._amend(target, _copied(found, target, earlier, taken))
-            earlier = found.body
+            copy = _copy(found, target)
+            self._amend(target, _copied(copy, earlier, taken))
+            earlier = copy.body
             try:
                 return self._remove(source, memory.matching(found.sha256, absent=False), target)
             except FailedPrecondition:
@@ -231,11 +233,11 @@ class MemoryTool:
         raise Refusal(f"Error: {source} is being written by others; try again")
 
 
-def _copied(found: Memory, target: str, earlier: str | None, taken: Refusal) -> Made:
-    """The file as it is to be at its new path, where nothing may be but what we put there, or an attempt that died."""
+def _copy(found: Memory, target: str) -> Edit:
+    """The file as it is to be at its new path. What it was derived from stays behind, so its text is the owner's."""
     topic = found.topic if is_topic(target) else None
-    copy = Edit(
-        found.body,
+    return Edit(
+        owned(found.body),
         title=found.title,
         type=found.type if topic else None,
         topic=topic,
@@ -244,8 +246,12 @@ def _copied(found: Memory, target: str, earlier: str | None, taken: Refusal) -> 
         expires_at=found.expires_at,
     )
 
+
+def _copied(copy: Edit, earlier: str | None, taken: Refusal) -> Made:
+    """The copy, where nothing may be but what we put there, or an attempt that died."""
+
     def made(there: Memory | None) -> Edit:
-        if there is not None and there.body not in (earlier, found.body):
+        if there is not None and there.body not in (earlier, copy.body):
             raise taken
         return copy
 

@@ -60,7 +60,7 @@ def present(services: Library, owner: User, path: str) -> Memory | None:
 
 def left(services: Library, owner: User, stored: Stored) -> dict[str, str]:
     """The experiences, with their titles, that the case belonged to before it was known to be of another kind, and
-    that do not know it."""
+    that do not know it. One without runs is the owner's, who has renamed it."""
     here = stored.case.experience
     before = [
         link.path for link in stored.file.links if link.path.startswith("experiences/") and link.path != here
@@ -69,7 +69,7 @@ def left(services: Library, owner: User, stored: Stored) -> dict[str, str]:
     return {
         path: there.title
         for path, there in found
-        if there is not None and not has_left(there, stored.case.path, here)
+        if there is not None and runs(there.values) and not has_left(there, stored.case.path, here)
     }
 
 

@@ -25,8 +25,10 @@ NOTHING_WRONG = "Nothing has gone wrong so far."
 
 
 def laid_out(values: Sequence[FieldValue]) -> list[str]:
-    """The blocks of the body."""
+    """The blocks of the body; none where there is no run to tell of, as of one that somebody has written."""
     remembered = runs(values)
+    if not remembered and not situation(values):
+        return []
     blocks = [[_confidence(remembered)], _section("Situation", [situation(values)])]
     if remembered:
         blocks += [_section("Approach", approach(remembered)), _section("Reflect", reflect(remembered))]
