@@ -11,6 +11,9 @@ from strandline_sdk.cli.base import Group, Settings, limit_option, pass_settings
 from strandline_sdk.cli.output import emit, minute, shown
 from strandline_sdk.model import Task, TaskStatus
 
+_ID = 40
+"""The longest id of a task: that of a lesson."""
+
 
 @click.group(cls=Group)
 def tasks() -> None:
@@ -77,10 +80,11 @@ def task_lines(task: Task) -> Iterator[str]:
     if task.get("error"):
         yield f"error: {shown(task['error'])}"
     for name, value in (task.get("result") or {}).items():
-        yield f"{name}: {shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"
+        if value is not None:
+            yield f"{name}: {shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))}"
 
 
 def _row(task: Task) -> str:
     about = f"{task['status']:<9}  {task.get('stage') or '-':<8}  {shown(task.get('resource_id', '-'))}"
     error = f"  {shown(task['error'], 60)}" if task.get("error") else ""
-    return f"{minute(task.get('created_at'))}  {task['task_id']}  {about}{error}"
+    return f"{minute(task.get('created_at'))}  {task['task_id']:<{_ID}}  {about}{error}"

@@ -1,5 +1,9 @@
+from typing import cast
+
 import pytest
 
+from strandline_sdk.cli.tasks import task_lines
+from strandline_sdk.model import Task
 from tests.unit.sdk.commands import document, run
 from tests.unit.sdk.fake_service import FakeService
 
@@ -31,8 +35,20 @@ def test_tasks_are_listed_newest_first_and_narrowed(running: FakeService) -> Non
 def test_a_line_a_task(running: FakeService) -> None:
     running.task_error, running.polls = "no quote\nfound \x1b[31m", 0
     assert run(running, "tasks", "ls", "--session", "b").stdout == (
-        "-  task-2  failed     merge     b  no quote found \ufffd[31m\n"
+        f"-  {'task-2':<40}  failed     merge     b  no quote found \ufffd[31m\n"
     )
+
+
+def test_what_a_task_has_not_is_not_shown() -> None:
+    task = {
+        "task_id": "t",
+        "task_type": "session_commit",
+        "status": "completed",
+        "created_at": "",
+        "attempts": 1,
+    }
+    found = {**task, "result": {"archive": 1, "tokens": None, "memories_extracted": {"total": 2}}}
+    assert list(task_lines(cast(Task, found)))[2:] == ["archive: 1", 'memories_extracted: {"total": 2}']
 
 
 def test_a_task_is_called_off_once(running: FakeService) -> None:
