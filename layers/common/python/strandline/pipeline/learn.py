@@ -13,11 +13,9 @@ trained on     the case as it is stored, re-read after its merge, never as the c
 """
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,7 +23,7 @@ from pydantic import ValidationError
 from strandline.domain.address import archive_uri
 from strandline.domain.candidates import Candidates
 from strandline.domain.contracts import LearnRequested
-from strandline.domain.errors import ExtractionFailed, InvalidArgument, Unavailable
+from strandline.domain.errors import ExtractionFailed, Unavailable
 from strandline.domain.events import memories_merged
 from strandline.domain.extraction import Usage
 from strandline.domain.learning.case import Case, case_path
@@ -33,8 +31,7 @@ from strandline.domain.learning.found import found_tasks
 from strandline.domain.learning.lesson import Lesson, Place, gathered, lesson, lesson_id, spent
 from strandline.domain.learning.run import RULES
 from strandline.domain.learning.standing import is_aside
-from strandline.domain.learning.steps import inputs_of
-from strandline.domain.learning.task import Message, Task, tasks_of
+from strandline.domain.learning.task import Task, tasks_of
 from strandline.domain.memory import Memory, extraction_id, living
 from strandline.domain.memory_policy import MemoryPolicy
 from strandline.domain.merging import Addition
@@ -51,6 +48,7 @@ from strandline.pipeline.diff import Effect, Effects, diff
 from strandline.pipeline.embedding import PATIENCE, embed
 from strandline.pipeline.expiry import watch
 from strandline.pipeline.extract import living_head, read_candidates
+from strandline.pipeline.had_read import had_read
 from strandline.pipeline.library import Library
 from strandline.pipeline.links import completed
 from strandline.pipeline.marking import behind_the_files
@@ -60,13 +58,6 @@ from strandline.storage.answered import answered
 from strandline.storage.document import Change
 from strandline.storage.layout import Life, User, user_of
 from strandline.storage.once import fetch, write_once
-
-MAX_NAMED = 100
-"""Names of experiences that are looked up of those that one run tells of."""
-
-_EXPERIENCE = re.compile(  # bounded, or a long input without an end is read again from each of its slashes
-    r"(?:memories/|[\"\s/]|^)(experiences/[^\"'\s?#\\]{1,600}\.md)"
-)
 
 
 def run_learn(services: Library, request: LearnRequested, attempt: int = 1) -> None:
@@ -164,7 +155,7 @@ def _lessons(
         named_in = request.archive if task.first >= request.first else earlier
         if stored is not None and extraction_id(incarnation, named_in) in stored.applied:
             case = Case.stored(path, stored)
-            found = lesson(place, task, case, dict(_used(services, request, task)))
+            found = lesson(place, task, case, dict(had_read(services, request.session, task)))
             there = read_file(services, owner, case.experience)
             placed = _placed(services, owner, found, Stored(case, stored, there))
             yield analysed(services, owner, placed, there)
@@ -174,50 +165,6 @@ def _placed(services: Library, owner: User, found: Lesson, stored: Stored) -> Le
     """The lesson with the experiences that its own stands to."""
     same, before = asking_the_same(services, owner, stored), left(services, owner, stored)
     return replace(found, related=same, left=before)
-
-
-def _used(services: Library, request: LearnRequested, task: Task) -> Iterator[tuple[str, str]]:
-    """The experiences, and their titles, that were read before the task's last message: reported, told of, or given."""
-    life, span = Life(request.session), range(task.first - 1, task.last)  # later ones are the next archive's
-    reported, given = _reported(services, life, span), _given(services, life, span)
-    owner = user_of(request.session)
-    named = (
-        path for path in (*reported, *_read_in(task.messages), *given) if path.startswith("experiences/")
-    )
-    for path in islice(dict.fromkeys(named), MAX_NAMED):
-        there = _there(services, owner, path)
-        if there is not None:
-            yield path, there.title
-
-
-def _reported(services: Library, life: Life, span: range) -> list[str]:
-    """What the session had reported as used while its newest message was one of these."""
-    found = services.session_usage.read(life.usage)
-    return [path for use in (found.value.uses if found else ()) if use.seq in span for path in use.memories]
-
-
-def _given(services: Library, life: Life, span: range) -> list[str]:
-    """The experiences whose text it was given meanwhile (`usage.py`, `prompt.py`)."""
-    found = services.contexts.read(life.context)
-    given = found.value.handed_out if found else {}
-    return [path for path, seqs in given.items() if any(seq in span for seq in seqs)]
-
-
-def _there(services: Library, owner: User, path: str) -> Memory | None:
-    """A message may name anything: what no memory can be called is none."""
-    try:
-        return read_file(services, owner, path)
-    except InvalidArgument:
-        return None
-
-
-def _read_in(messages: Sequence[Message]) -> Iterator[str]:
-    for _, said in inputs_of(messages):
-        yield from _EXPERIENCE.findall(said)
-    for message in messages:
-        for part in message.get("parts", ()):
-            if part["type"] == "context":
-                yield from _EXPERIENCE.findall(part["uri"])
 
 
 def _kept(services: Library, request: LearnRequested, learned: Candidates) -> Candidates:
