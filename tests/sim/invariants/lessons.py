@@ -65,7 +65,7 @@ def only_cases_are_learnt_from(raw: Raw, _: History) -> Iterator[str]:
         for number in session.ranges:
             held = tasks(session, number)
             wanted = teaches(session, number)
-            left = [n for n in ("learned.json", "learn_diff.json") if session.file(number, n) is not None]
+            left = [name for name in ("learned.json", "learn_diff.json") if _says(session, number, name)]
             silent = not _spoken(session, number)
             if (silent and session.file(number, "learning.json") is not None) or (left and not wanted):
                 yield f"{session}: archive {number} holds the tasks {held}, left of it is {left}"
@@ -75,6 +75,12 @@ def only_cases_are_learnt_from(raw: Raw, _: History) -> Iterator[str]:
             right = sorted(case_path(task.name) for task in named_here) if wanted else []
             if known and named != right:
                 yield f"{session}: the cases of archive {number} are {named}, its tasks {right}"
+
+
+def _says(session: Session, number: int, name: str) -> bool:
+    """Whether the file is there; one that a rollback has put there, so that nothing is learnt, has no files."""
+    row = session.file(number, name)
+    return row is not None and bool(row.get("files", True))
 
 
 def ids(session: Session, number: int) -> tuple[str, str]:
