@@ -43,7 +43,7 @@ run: export PYTHONPATH := layers/common/python
 run: setup
 	$(BIN)/python -m infra.local
 
-# a process for each core and one more; the tests of one file stay together, and files come in the order of tests/conftest.py
+# a process for each core; the tests of one file stay together, and files come in the order of tests/conftest.py
 test: setup
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 

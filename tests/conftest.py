@@ -54,11 +54,6 @@ def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
         raise NetworkBlockedError(f"tests may only reach loopback, not {address!r} ({event})")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: whoever tries the local run waits for it most of the time."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Directories with files of minutes come first, so that no process is left alone with one at the end."""
     items.sort(key=lambda item: item.path.relative_to(HERE).parts[0] not in LONGEST)
