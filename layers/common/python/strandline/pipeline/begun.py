@@ -34,6 +34,7 @@ def begun(services: Services, head: Head, request: ArchiveRequest, messages: Seq
     since: list[Message] = []
     for number, first, last in _before(services, head, request.archive):
         with answered():
+            # one whose object somebody has removed tells nothing, and hides nothing of those before it
             lines = services.log.archived(request.session, number, first, last) or ()
         held = [read_line(line) for line in lines]
         there = begun_in(held)
